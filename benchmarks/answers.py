@@ -2,7 +2,7 @@
 
 The key of generated exercises is written as students write it, in four languages and some thirty notations: bare,
 named, in sentences, lists, LaTeX, Unicode, pasted output of NumPy, MATLAB and R, decimal commas, steps. Wrong answers
-have one slip each. Two halves of the notations are told apart: one to develop with (0), one to measure with (1).
+have one slip each. The notations are split into two halves: one for development (0), one for measurement (1).
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def test_convert_and_save_never_replace_the_data(tmp_path):
     for name in names_of(source):
         with pytest.raises(ParameterError, match="Choose another name"):
             convert(source, name, overwrite=True)
-        with pytest.raises(ModelFileError, match="replaces only models"):
+        with pytest.raises(ModelFileError, match="Eckart does not replace it"):
             d.save(name, overwrite=True)
     assert np.array_equal(np.load(source), DATA)
     d.save(tmp_path / "m.eckart")
@@ -159,7 +159,7 @@ def test_only_stores_are_replaced(tmp_path):
     d, target = ek.decompose(DATA, k=2), tmp_path / "photos.zarr"
     target.mkdir()
     (target / "precious").write_text("mine")
-    with pytest.raises(FileError, match="Remove it yourself"):
+    with pytest.raises(FileError, match="Delete it yourself"):
         ek.project_to(d, DATA, target, overwrite=True)
     assert [path.name for path in tmp_path.rglob("*")] == ["photos.zarr", "precious"]
 
@@ -183,7 +183,9 @@ def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(type(target), "rename", broken)
-        with pytest.raises(EckartError, match=r"No space left on device\. Existing content is unchanged"):
+        with pytest.raises(
+            EckartError, match=r"No space left on device\. If the folder existed before, it is unchanged"
+        ):
             write()
     assert (target / "mark").read_text() == "before"
     write()

@@ -6,7 +6,9 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA as SklearnPCA
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import eckart as ek
 from eckart.errors import InputError, ParameterError
@@ -97,7 +99,9 @@ def test_choose_rank_and_bootstrap_take_an_estimator():
 def test_objects_that_hold_no_decomposition_are_refused(function):
     for given, message in (
         (ek.PCA(2), "not fitted yet"),
-        (SklearnPCA(2).fit(X), "another library"),
+        (SklearnPCA(2).fit(X), r"another library, .* Use eckart\.PCA instead"),
+        (StandardScaler().fit(X), "Use an Eckart estimator, such as eckart.PCA, instead"),
+        (GridSearchCV(ek.PCA(), {"n_components": [1, 2]}, cv=2).fit(X), "best_estimator_"),
         (make_pipeline(ek.PCA(2)).fit(X), r"pipeline\[-1\]"),
     ):
         with pytest.raises(InputError, match=message):

@@ -224,7 +224,7 @@ def test_outlier_map_shows_the_numbers_of_the_table() -> None:
     np.testing.assert_allclose(drawn[np.lexsort(drawn.T)], expected[np.lexsort(expected.T)])
     named = {text.get_text() for text in ax.texts}
     assert named == {row[0] for row in tables.outliers(d, k=2, only=True).rows}
-    assert "explain everything" in plots.outlier_map(d).get_ylabel()
+    assert "explain all of the variance" in plots.outlier_map(d).get_ylabel()
 
 
 def test_ellipses_hold_their_share() -> None:

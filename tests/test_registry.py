@@ -123,7 +123,7 @@ def test_registered_methods() -> None:
     try:
         assert ek.decompose([[1.0, 2.0]], "toy") == [[1.0, 2.0]]
         assert get_method("toy") is toy
-        with pytest.raises(ParameterError, match="already exists"):
+        with pytest.raises(ParameterError, match="already registered"):
             register(Method("pca", "Mine", fit="", project="", reconstruct=""))
     finally:
         unregister("toy")

@@ -250,7 +250,7 @@ def test_no_temporary_folder_at_all(monkeypatch):
 
     monkeypatch.delenv("ECKART_SPOOL", raising=False)
     monkeypatch.setattr("tempfile.gettempdir", none)
-    with pytest.raises(FileError, match="Set ECKART_SPOOL"):
+    with pytest.raises(FileError, match="Set the environment variable ECKART_SPOOL"):
         spool_folder()
 
 

@@ -112,13 +112,13 @@ def test_gaps_and_constants_in_other_columns() -> None:
     table = ek.supplementary.columns(d, {"gaps": with_gaps, "constant": np.full(50, 0.1)})
     expected = np.corrcoef(data[5:, 0], numbers(ek.tables.scores(d))[5:, 0])[0, 1]
     assert table.rows[0][1] == pytest.approx(expected)
-    assert "5 missing values were left out" in table.caption
+    assert "5 missing values were ignored" in table.caption
     assert np.isnan(numbers(table)[1]).all()
 
 
 @pytest.mark.parametrize(
     ("given_", "reason"),
-    [(np.ones((3, 1)), "3 rows"), ({"a": ["x"] * 50}, "supplementary.categories"), ({}, "at least one")],
+    [(np.ones((3, 1)), "3 values"), ({"a": ["x"] * 50}, "supplementary.categories"), ({}, "at least one")],
 )
 def test_wrong_columns_are_refused(given_: Any, reason: str) -> None:
     d = ek.decompose(usarrests()[0], k=2, left=True)

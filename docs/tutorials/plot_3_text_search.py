@@ -10,8 +10,9 @@ value decomposition, and compares documents by their concepts.
 # %%
 # A collection of documents
 # -------------------------
-# ``TextConcepts`` accepts a list of texts, a mapping of names to texts, a folder of text files, a CSV file, JSON lines
-# or a SMART collection. ``stop_words="english"`` leaves out words such as "the" and "and".
+# ``TextConcepts`` accepts a list of texts, a mapping of names to texts, a folder of text files, a CSV file, a JSON
+# Lines file, or a file in the SMART format of classic test collections. ``stop_words="english"`` leaves out words such
+# as "the" and "and".
 import eckart as ek
 
 documents = {

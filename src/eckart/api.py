@@ -14,7 +14,7 @@ from eckart.engine.svd_options import SVDOptions
 from eckart.errors import MemoryBudgetError, ParameterError
 from eckart.formatting import counted
 from eckart.io.open_data import open_with
-from eckart.io.read_options import split_options
+from eckart.io.read_options import NAMES, split_options
 from eckart.log import logger
 from eckart.options import check_names, memory_bytes
 from eckart.progress import progress_bar
@@ -133,10 +133,10 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         Limit on the working memory, in addition to the data, such as "2GB". A file larger than a quarter of the limit
         is read in blocks.
     max_passes : int, default 200
-        Maximum number of products with the data that an iterative solver computes. Each product takes one pass over the
-        data, or two passes if the data have more columns than rows and are sparse or read in blocks. Computing means,
-        scales, row scores and rounding errors takes up to four more passes, or seven for such data.
-        `certificate.passes` is the total.
+        Maximum number of times that an iterative solver multiplies the matrix by a block of vectors. Each product takes
+        one pass over the data, and means, scales, row scores and rounding errors take up to four additional passes. If
+        the data have more columns than rows and are sparse or read in blocks, each product takes two passes, and there
+        are up to seven additional passes. `certificate.passes` is the total number of passes.
     stream : bool, default None
         True reads the data in blocks, and False reads them as a whole. None decides by their size.
     checkpoint : path, default None
@@ -270,7 +270,11 @@ def plan(data: object, method: str = "pca", **options: object) -> Plan:
     chosen = get_method(method)
     if chosen.plan is None:
         raise ParameterError(
-            f"plan() supports 'pca' and 'svd', not {method!r}. {either('See the plan of the result.', '')}".rstrip()
+            (
+                f"{either('plan() supports', 'eckart plan supports')} only the methods 'pca' and 'svd', not "
+                f"{method!r}. "
+                f"{either('Decompose the data and read the plan attribute of the result instead.', '')}"
+            ).rstrip()
         )
     data, options = _opened_with(data, options)
     made: Plan = chosen.function("plan")(data, **options)
@@ -289,7 +293,8 @@ def _callback_with_bar(method: Method, options: Keywords) -> contextlib.Abstract
 def _moving_bar(method: Method, options: Keywords) -> Iterator[None]:
     if "callback" not in method.streams:
         raise ParameterError(
-            f"method={method.name!r} does not read the data in passes, so it cannot show progress. Leave out progress=."
+            f"method={method.name!r} does not read the data in passes, so it has no progress to show. "
+            "Leave out progress=."
         )
     with progress_bar(True, options.get("callback")) as callback:
         options["callback"] = callback
@@ -317,7 +322,7 @@ def _check_options(method: Method, options: Keywords) -> None:
     """Refuse options that the method does not know, unless its function accepts any."""
     names = option_names(method)
     if names is not None:
-        check_names("decompose", options, (*names, "device"))
+        check_names("decompose", options, (*names, "device", *NAMES))
 
 
 def option_names(method: Method) -> tuple[str, ...] | None:
@@ -337,7 +342,7 @@ def _names_of(where: str) -> tuple[str, ...] | None:
 def _decompose_on(device: str, data: object, method: Method, options: Keywords) -> Decomposition:
     """Copy host data to a device, decompose them there and return the result to the host."""
     if method.device == "none":
-        raise ParameterError(f"method={method.name!r} runs only on the host. Leave out device=.")
+        raise ParameterError(f"method={method.name!r} runs only on the CPU. Leave out device=.")
     from eckart.io.open_matrix import taken_to
 
     try:

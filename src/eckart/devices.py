@@ -67,8 +67,9 @@ def refuse_other_device(seen: Device, now: Device, what: str) -> None:
 
 def _refuse(seen: Device, now: Device, what: str) -> NoReturn:
     raise InputError(
-        f"{what} was fitted on {seen}, but these data are on {now}. Copy the data first, for example with "
-        f"{seen.way_there}, or fit again on that device. Data are never copied between devices automatically."
+        f"{what} was fitted on {seen}, but these data are on {now}. Eckart never copies data between "
+        f"devices automatically. Copy the data first, for example with {seen.way_there}, or fit again "
+        f"on {now}."
     )
 
 

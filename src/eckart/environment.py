@@ -76,8 +76,9 @@ def check_fits(needed: int, name: str, what: str) -> None:
     free = free_memory()
     if needed > free:
         raise MemoryBudgetError(
-            f"{name}: {what} needs {say_bytes(needed)}, but only {say_bytes(free)} of memory is free. Use a machine "
-            "with more memory, keep fewer columns, or store the numbers as .npy, which is read in blocks."
+            f"{name}: {what} needs {say_bytes(needed)}, but only {say_bytes(free)} of memory is free. "
+            "Use a machine with more memory, keep fewer columns, or save the data as .npy, which "
+            "Eckart reads in blocks."
         )
 
 
@@ -86,9 +87,9 @@ def check_piece(needed: int, name: str, what: str, memory: int | None, *, share:
     allowed = free_memory() if memory is None else memory
     if needed > max(allowed // share, SMALL):
         raise MemoryBudgetError(
-            f"{name}: {what} takes {say_bytes(needed)} and can only be read whole, but only {_PARTS[share]} of the "
-            f"{say_bytes(allowed)} allowed is available for it. Allow more memory with {MEMORY}, or save the "
-            "file in smaller pieces."
+            f"{name}: {what} takes {say_bytes(needed)} and cannot be read in smaller parts. Eckart "
+            f"may use {_PARTS[share]} of the memory limit of {say_bytes(allowed)} for it. Raise the "
+            f"limit with {MEMORY}, or save the file in smaller chunks."
         )
 
 
@@ -99,8 +100,9 @@ def check_whole(needed: int, name: str, memory: int | None) -> None:
     """
     if memory is not None and needed > max(memory, SMALL):
         raise MemoryBudgetError(
-            f"{name} can only be read whole, which takes about {say_bytes(needed)}, but only {say_bytes(memory)} is "
-            f"allowed. Allow more memory with {MEMORY}, or convert the file once on a larger machine: eckart convert."
+            f"{name} can only be read as a whole, which takes about {say_bytes(needed)}, but the "
+            f"memory limit is {say_bytes(memory)}. Raise the limit with {MEMORY}, or convert the file "
+            "with 'eckart convert' on a machine with more memory."
         )
 
 
@@ -108,9 +110,9 @@ def check_expansion(expanded: int, stored: int, name: str, max_expansion: float,
     """Refuse a file that expands beyond all proportion to its size or, if `whole`, beyond free memory."""
     if expanded > max(SMALL, max_expansion * stored):
         raise FileError(
-            f"{name} expands from {say_bytes(stored)} to {say_bytes(expanded)} or more, which exceeds the limit of "
-            f"{max_expansion:g} times its size. Files made to exhaust memory look like this. "
-            "If you trust the file, unpack it first."
+            f"{name} expands from {say_bytes(stored)} to {say_bytes(expanded)} or more, which is over "
+            f"the limit of {max_expansion:g} times its size. Eckart refuses such files because they "
+            "can exhaust memory. If you trust the file, decompress it first."
         )
     if whole:
-        check_fits(expanded, name, "unpacking it")
+        check_fits(expanded, name, "decompressing the file")

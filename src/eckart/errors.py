@@ -315,5 +315,5 @@ def require(package: str, *, extra: str | None = None, purpose: str = "this") ->
     except ImportError as error:
         name = package.partition(".")[0]
         remedy = f"pip install 'eckart[{extra}]'" if extra else f"pip install {name}"
-        message = f"The package {name!r} is needed for {purpose}, but it is not installed. Install it: {remedy}"
+        message = f"The package {name!r} is required for {purpose}, but it is not installed. Install it with: {remedy}"
         raise MissingDependencyError(message) from error

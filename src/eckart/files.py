@@ -37,7 +37,7 @@ def new_file(
             f"{target} is a pipe, a device or a folder, but Eckart writes only regular files. Choose another name."
         )
     if not overwrite and os.path.lexists(target):
-        raise error(f"{target} already exists, so nothing was written. Use {OVERWRITE} to replace it.")
+        raise error(f"{target} already exists, so nothing was written. To overwrite it, use {OVERWRITE}.")
     draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.tmp")
     try:
         with removed_on_signal(lambda: draft.unlink(missing_ok=True)):
@@ -48,12 +48,15 @@ def new_file(
             _publish(draft, target, overwrite=overwrite)
     except FileExistsError as cause:
         message = (
-            f"{target} was created by another process in the meantime and is unchanged. Use {OVERWRITE} to replace it."
+            f"Another process created {target} in the meantime, so nothing was written. To overwrite "
+            f"it, use {OVERWRITE}."
         )
         raise error(message) from cause
     except OSError as cause:
         size = f" ({_length(draft):,} bytes)" if _length(draft) else ""
-        message = f"{target}{size} cannot be written: {cause.strerror or cause}. Existing content is unchanged."
+        message = (
+            f"{target}{size} cannot be written: {cause.strerror or cause}. If the file existed before, it is unchanged."
+        )
         raise error(message) from cause
     finally:
         with suppress(OSError):  # a read-only file system refuses even names that do not exist
@@ -69,11 +72,11 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
     target = Path(path)
     if os.path.lexists(target):
         if not overwrite:
-            raise FileError(f"{target} already exists, so nothing was written. Use {OVERWRITE} to replace it.")
+            raise FileError(f"{target} already exists, so nothing was written. To overwrite it, use {OVERWRITE}.")
         if target.is_symlink() or not any((target / name).is_file() for name in known):
             raise FileError(
-                f"{target} is not a folder that Eckart wrote ({' or '.join(known)} is missing), "
-                "so nothing was written. Remove it yourself, or choose another name."
+                f"{target} is a folder that Eckart did not write ({' or '.join(known)} is missing), "
+                "so Eckart does not replace it. Delete it yourself, or choose another name."
             )
     draft, old = (target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.{end}") for end in ("tmp", "old"))
 
@@ -90,7 +93,9 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
                 target.rename(old)
             draft.rename(target)
     except OSError as cause:
-        message = f"{target} cannot be written: {cause.strerror or cause}. Existing content is unchanged."
+        message = (
+            f"{target} cannot be written: {cause.strerror or cause}. If the folder existed before, it is unchanged."
+        )
         raise FileError(message) from cause
     finally:
         undo()

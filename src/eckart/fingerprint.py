@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,19 +54,20 @@ class FileState:
             now = FileState.of(self.path)
         except OSError as error:
             raise ReadError(
-                f"{name} can no longer be read (rows {start + 1:,} to {stop:,}): {error.strerror}. Nothing was written."
+                f"{name} became unreadable while Eckart read rows {start + 1:,} to {stop:,}: "
+                f"{error.strerror}. Nothing was written."
             ) from error
         if now != self:
             grown = "shrank" if now.size < self.size else "changed"
             seen = f"{self.size:,} bytes before, {now.size:,} now"
             if dataclasses.replace(now, status=self.status) == self:
                 seen = (
-                    "its size and modification time are the same, but it was rewritten, or its permissions or "
-                    "links changed"
+                    "the size and modification time are the same, but the file was rewritten, or its "
+                    "permissions or links changed"
                 )
             raise FileError(
-                f"{name} {grown} while it was being read (rows {start + 1:,} to {stop:,}; {seen}). Wait until it is "
-                "written completely, then start again."
+                f"{name} {grown} while Eckart read rows {start + 1:,} to {stop:,} ({seen}). Wait "
+                "until the file is completely written, then run the analysis again."
             )
 
 
@@ -86,6 +88,11 @@ def fingerprint(states: Sequence[FileState], **content: object) -> JsonObject:
     size = sum(found.st_size for _, _, found in files)
     content = {"files": len(files), "bytes": size, "sample": sample.hexdigest(), **content}
     return {"content": content, "state": known.hexdigest()}
+
+
+def unknown_state() -> str:
+    """The state of data of which nobody knows whether they changed: different each time, so they are verified."""
+    return secrets.token_hex(8)
 
 
 def _files(place: Path) -> Iterator[tuple[Path, str]]:

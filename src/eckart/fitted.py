@@ -10,6 +10,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar
 
 from eckart.documentation import document
 from eckart.errors import InputError
+from eckart.options import hint_keywords
 from eckart.result import Decomposition
 
 P = ParamSpec("P")
@@ -54,9 +55,11 @@ def takes_fitted(
 ) -> Callable[Concatenate[Decomposition | FittedEstimator, P], R]:
     """Let `function` take a fitted estimator as its first argument, as well as a Decomposition.
 
-    These functions share the entry for that argument, so `document` completes their docstrings as well.
+    These functions share the entry for that argument, so `document` completes their docstrings as well. Unknown
+    keyword arguments are refused with the name to use instead.
     """
     first = next(iter(inspect.signature(function).parameters))
+    function = hint_keywords(function)
 
     @functools.wraps(function)
     def accepting(*args: Any, **options: Any) -> R:
@@ -70,18 +73,22 @@ def takes_fitted(
 
 
 def _refuse(given: object) -> NoReturn:
+    import eckart  # only its list of names
+
     kind = type(given).__name__
     last = getattr(given, "steps", None)
     if isinstance(last, list) and last and hasattr(given, "named_steps"):
-        raise InputError(f"This {kind} has several steps. Pass the step that Eckart fitted, such as pipeline[-1].")
+        raise InputError(
+            f"This {kind} has several steps. Pass the step that is an Eckart estimator, such as pipeline[-1]."
+        )
     if hasattr(given, "fit") and type(given).__module__.partition(".")[0] == "eckart":
         raise InputError(f"This {kind} is not fitted yet. Call fit with the data first.")
+    if hasattr(given, "best_estimator_"):
+        raise InputError(f"This {kind} is a search. Pass the estimator that it selected, best_estimator_.")
     if hasattr(given, "fit"):
-        raise InputError(
-            f"This {kind} is from another library, so it has no certificate. Fit the Eckart class of the same name "
-            "instead."
-        )
+        same = f"eckart.{kind}" if kind in eckart.__all__ else "an Eckart estimator, such as eckart.PCA,"
+        raise InputError(f"This {kind} is from another library, so it has no certificate. Use {same} instead.")
     raise InputError(
-        f"Expected a Decomposition or a fitted estimator, but got an object of type {kind}. "
-        "Decompose the data first: eckart.decompose(data, k=2)."
+        f"Expected a Decomposition or a fitted estimator, but got an object of type {kind}. To "
+        "decompose data, call eckart.decompose(data, k=2)."
     )

@@ -113,3 +113,12 @@ def listed(names: Sequence[str]) -> str:
     """Names for a sentence: at most eight of them."""
     shown = ", ".join(quoted(name) for name in names[:8])
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
+
+
+def about_columns(names: Sequence[str], one: str, many: str) -> str:
+    """A sentence about one column or several, in the singular or the plural.
+
+    >>> about_columns(["x"], "is empty.", "are empty.")
+    "The column 'x' is empty."
+    """
+    return f"The column {listed(names)} {one}" if len(names) == 1 else f"The columns {listed(names)} {many}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from eckart.wording import assigned
 
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | Literal["entropy"] | None
 """Seed of random numbers, or a generator of them; "entropy" takes a seed from the operating system."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class FitKeywords(TypedDict, total=False):
@@ -41,7 +46,7 @@ def _letters(name: str) -> str:
 
 
 SKLEARN_NAMES = {
-    "n_components": "Use k=..., or explain=0.95 for a share of the variance",
+    "n_components": "Use k=..., or explain=0.95 to explain 95 % of the variance",
     "n_comps": "Use k=...",
     "svd_solver": "Use solver=...",
     "algorithm": "Use solver=...",
@@ -51,15 +56,15 @@ SKLEARN_NAMES = {
     "with_mean": "Use center=...",
     "with_std": "Use scale=...",
     "standardize": "Use scale=True",
-    "max_iter": "Use tol=...; iteration stops when the accuracy is proved",
+    "max_iter": "Use tol=...; the solver iterates until this accuracy is proved",
     "rank": "Use k=...",
-    "whiten": "Use project(d, data, whiten=True), or eckart.PCA(whiten=True)",
-    "n_iter": "Use tol=...; iteration stops when the accuracy is proved",
-    "iterated_power": "Use tol=...; iteration stops when the accuracy is proved",
-    "n_oversamples": "Use tol=...; iteration stops when the accuracy is proved",
-    "power_iteration_normalizer": "It is not needed: leave it out",
-    "copy": "It is not needed: the data are never overwritten",
-    "n_jobs": "It is not needed: all cores are used, unless limited with threadpoolctl",
+    "whiten": "Use project(d, data, whiten=True) or eckart.PCA(whiten=True)",
+    "n_iter": "Use tol=...; the solver iterates until this accuracy is proved",
+    "iterated_power": "Use tol=...; the solver iterates until this accuracy is proved",
+    "n_oversamples": "Use tol=...; the solver iterates until this accuracy is proved",
+    "power_iteration_normalizer": "Leave it out: Eckart does not need it",
+    "copy": "Leave it out: Eckart never overwrites the data",
+    "n_jobs": "Leave it out: Eckart uses all cores. To use fewer, call threadpoolctl.threadpool_limits",
     "batch_size": "Use memory=...",
     "chunked": "Use memory=... or stream=True",
     "zero_center": "Use method='pca' or method='svd'",
@@ -71,14 +76,62 @@ SKLEARN_NAMES = {
 """Names from other libraries -> what to use here."""
 
 
+_SAME_MEANING = (
+    ("k", "n_components", "n_comps", "n_factors", "n_topics", "n_dims", "ncomp", "rank", "most"),
+    ("n_features", "n_features_to_select", "k_features", "keep", "k", "n_components"),
+    ("rng", "random_state", "seed"),
+    ("solver", "svd_solver", "eigen_solver", "algorithm"),
+    ("center", "with_mean", "centre", "zero_center"),
+    ("scale", "with_std", "standardize", "normalize"),
+    ("tol", "tolerance", "eps"),
+    ("sample_weight", "sample_weights", "weights"),
+    ("missing", "how", "impute"),
+    ("by", "labels", "hue", "color", "colour", "c", "groups", "y"),
+    ("components", "axes", "pcs", "component", "axis", "pc"),
+    ("limit", "most", "top", "n", "head"),
+    ("path", "file", "filename", "output"),
+    ("overwrite", "force"),
+    ("data", "X", "rows"),
+    ("confidence", "level", "alpha"),
+)
+"""Names of one meaning, in this library or in others."""
+_MOST_LISTED = 12
+
+
 def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> None:
     """Refuse an unknown option, with its name in Eckart."""
     for name in given:
-        if name in allowed:
-            continue
-        hint = f". {SKLEARN_NAMES[name]}" if name in SKLEARN_NAMES else near_match(name, allowed).rstrip(".")
-        end = "" if hint.endswith(("?", "...")) else "."
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}{end}")
+        if name not in allowed:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{_hint(name, allowed)}")
+
+
+def _hint(name: str, allowed: Sequence[str]) -> str:
+    """What to type instead of an unknown name, as the end of a sentence."""
+    known = SKLEARN_NAMES.get(name, "")
+    if known and all(other in allowed for other in re.findall(r"(?:Use|or) (\w+)=", known)):
+        return f". {known}{'' if known.endswith('...') else '.'}"
+    same = [other for group in _SAME_MEANING if name in group for other in group if other in allowed]
+    if same:
+        return f". Use {same[0]}=...{' to limit the number.' * (same[0] == 'most')}"
+    near = near_match(name, allowed)
+    listed = len(allowed) <= _MOST_LISTED and near == "."
+    return f"{near} It accepts {', '.join(allowed)}." if listed else near
+
+
+def hint_keywords(function: Function) -> Function:
+    """Refuse unknown keyword arguments with the name to use instead; Python's own error does not have it."""
+    parameters = inspect.signature(function).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return function
+    names, known = tuple(parameters), frozenset(parameters)
+
+    @functools.wraps(function)
+    def checked(*args: object, **kwargs: object) -> object:
+        if not kwargs.keys() <= known:
+            check_names(function.__name__, kwargs, names)
+        return function(*args, **kwargs)
+
+    return cast("Function", checked)
 
 
 def check_choice(name: str, given: object, allowed: Sequence[str]) -> None:
@@ -108,7 +161,7 @@ def check_fraction(name: str, given: Any) -> float:
     """A number above 0 and below 1."""
     if not is_number(given) or not 0.0 < float(given) < 1.0:
         raise ParameterError(
-            f"{assigned(name, given)} is not a share: use a number greater than 0 and less than 1, such as 0.95.",
+            f"{assigned(name, given)} is not a share. Use a number greater than 0 and less than 1, such as 0.95.",
             argument=name, value=given,
         )  # fmt: skip
     return float(given)
@@ -117,7 +170,7 @@ def check_fraction(name: str, given: Any) -> float:
 def check_tolerance(given: Any) -> float | None:
     """Check a number from 0 to below 1; 0 and None return None, which leaves the tolerance to the solver."""
     if given is not None and not (is_number(given) and 0.0 <= float(given) < 1.0):
-        raise ParameterError(f"tol={given!r} is out of range: it must be at least 0 and less than 1.")
+        raise ParameterError(f"tol={given!r} is out of range. Use a number that is at least 0 and less than 1.")
     return float(given) if given else None
 
 
@@ -130,6 +183,6 @@ def memory_bytes(given: str | int | None) -> int | None:
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]*)\s*", given) if isinstance(given, str) else None
     if match is None or match[2].upper() not in _UNITS:
         raise ParameterError(
-            f"memory={given!r} is not an amount of memory: use a string such as '2GB', or a number of bytes."
+            f"memory={given!r} is not an amount of memory. Use a string such as '2GB', or a number of bytes."
         )
     return int(float(match[1]) * _UNITS[match[2].upper()])

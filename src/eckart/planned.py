@@ -60,7 +60,7 @@ class Plan:
         facts = {
             "method": self.method,
             "data": f"{self.rows:,} rows x {self.columns:,} columns",
-            "components": "as many as the target needs" if self.k is None else f"{self.k:,}",
+            "components": "as many as the requested share or error needs" if self.k is None else f"{self.k:,}",
             "solver": self.solver,
             "passes over the data": f"about {self.passes:,}",
             "memory in addition to the data": _bytes(self.peak_bytes),
@@ -68,7 +68,11 @@ class Plan:
         return html_facts("Plan", facts.items(), self.why)
 
     def __str__(self) -> str:
-        wanted = "as many components as the target needs" if self.k is None else counted(self.k, "component")
+        wanted = (
+            "as many components as the requested share or error needs"
+            if self.k is None
+            else counted(self.k, "component")
+        )
         return wrapped(
             f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
             f"about {counted(self.passes, 'pass', 'passes')} over the data, {_bytes(self.peak_bytes)} in "

@@ -85,4 +85,4 @@ def certified_text(progress: Progress) -> str:
     if progress.explained is None:
         return ""
     low, high = progress.explained
-    return f"{100 * low:.2f} to {100 * high:.2f} % explained (certified)"
+    return f"{100 * low:.2f} to {100 * high:.2f} % explained (proved bounds)"

@@ -149,7 +149,7 @@ def register(method: Method) -> Method:
     """
     known = all_methods().get(method.name)
     if known is not None and known != method:
-        raise ParameterError(f"A method named {method.name!r} already exists. Choose another name.")
+        raise ParameterError(f"A method named {method.name!r} is already registered. Choose another name.")
     _registered[method.name] = method
     return method
 

@@ -44,8 +44,9 @@ class Spool:
                 pass
         except OSError as error:
             raise FileError(
-                f"No temporary folder can be created in {place}: {error.strerror or error}. Set {VARIABLE} to a folder "
-                "with room for a copy of the data."
+                f"No temporary folder can be created in {place}: {error.strerror or error}. Set the "
+                f"environment variable {VARIABLE} to a folder with enough free space for a copy of "
+                "the data."
             ) from error
 
     def _made(self, folder: Path) -> bool:
@@ -115,8 +116,8 @@ def spool_folder() -> Path:
         return Path(tempfile.gettempdir())
     except FileNotFoundError as error:  # it tries to write to each of them
         raise FileError(
-            f"No temporary folder can be written to ({error.strerror or error}). Set {VARIABLE} to a folder with room "
-            "for a copy of the data."
+            f"No temporary folder is writable ({error.strerror or error}). Set the environment "
+            f"variable {VARIABLE} to a folder with enough free space for a copy of the data."
         ) from error
 
 

@@ -156,8 +156,8 @@ def _write(
                 written = _stepped(step, block[first : first + size], matrix)
                 if not np.isfinite(written).all():
                     raise InputError(
-                        f"{source.metadata.name}: rows {span[0] + 1:,} to {span[1]:,} produce results that are not "
-                        "finite. Impute or remove missing and infinite entries first."
+                        f"{source.metadata.name}: the results for rows {span[0] + 1:,} to {span[1]:,} "
+                        "are not finite. Impute or remove missing and infinite values first."
                     )
                 write(written)
             reading.tell(number, len(spans), matrix.shape[0])

@@ -47,7 +47,7 @@ def spectrum(mode: int, count: int, condition: float = 1e3, *, seed: int = 0) ->
     elif mode == 6:
         values = np.abs(rng.standard_normal(count))
     else:
-        raise ValueError(f"mode={mode!r} is not a shape of spectrum: use a number from 1 to 6.")
+        raise ValueError(f"mode={mode!r} is not a shape of spectrum. Use a number from 1 to 6.")
     return np.sort(values)[::-1]
 
 

@@ -75,7 +75,9 @@ def test_shares_of_a_filled_table_are_not_given_for_those_of_the_data() -> None:
     table = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 9)) + 0.7 * rng.normal(size=(60, 9))
     found = ek.analyze(np.where(rng.random(table.shape) < 0.4, np.nan, table), missing="em")
     k, low = found.recommendation.k or 0, (found.recommendation.explained or (0.0, 0.0))[0]
-    said = re.search(r"of the filled table, or about ([\d.]+) % after allowing", found.recommendation.sentence)
+    said = re.search(
+        r"of the table with imputed values. .* the share is about ([\d.]+) %", found.recommendation.sentence
+    )
     assert said is not None
     details = found.decomposition.details
     assert isinstance(details, SVDDetails)
@@ -83,8 +85,8 @@ def test_shares_of_a_filled_table_are_not_given_for_those_of_the_data() -> None:
     assert details.missing.explained_variance_ratio is not None
     assert float(said[1]) == pytest.approx(100 * details.missing.explained_variance_ratio[:k].sum(), abs=0.06)
     assert float(said[1]) < 100 * low - 3
-    assert "(of the filled table)" in found.report()
-    assert "filled table" not in ek.analyze(table).recommendation.sentence
+    assert "(of the table with imputed values)" in found.report()
+    assert "imputed values" not in ek.analyze(table).recommendation.sentence
 
 
 def test_explained_variance_is_that_of_the_recommended_components() -> None:
@@ -109,15 +111,15 @@ def test_noise_has_no_component() -> None:
     found = ek.analyze(np.random.default_rng(7).standard_normal((120, 10)))
     assert found.k == 0
     assert "No component stands out from noise" in found.summary()
-    assert "no more than the leading component of unrelated columns" in found.recommendation.sentence
+    assert "no more than it would if columns with these variances were unrelated" in found.recommendation.sentence
 
 
 @pytest.mark.parametrize(
     ("table", "answer"),
     [
-        (np.full((9, 3), 7.0), "No column varies, so there is nothing to explain."),
-        (np.arange(9.0)[:, None] ** 2, "There is only one direction, and PC1 explains all of the variance."),
-        (np.array([[1.0, 2.0, 4.0], [3.0, 3.0, 3.0]]), "There is only one direction"),
+        (np.full((9, 3), 7.0), "All columns are constant, so there is nothing to explain."),
+        (np.arange(9.0)[:, None] ** 2, "The data vary in only one direction, so PC1 explains all of the variance."),
+        (np.array([[1.0, 2.0, 4.0], [3.0, 3.0, 3.0]]), "The data vary in only one direction"),
         (np.corrcoef(np.random.default_rng(2).normal(size=(6, 40))), "Rules about noise do not apply."),
     ],
     ids=["constant", "one column", "two rows", "correlations"],
@@ -228,7 +230,7 @@ def test_the_summary_claims_no_choice_where_there_is_none() -> None:
     assert "uncertain" not in one
     three = summary_text(ek.analyze(rng.standard_normal((3, 4))))
     assert "or more" not in three
-    assert "With no remaining directions" in " ".join(three.split())
+    assert "With no directions left for noise" in " ".join(three.split())
 
 
 def test_the_summary_names_weights_and_leaves_out_loadings_that_do_not_exist() -> None:
@@ -253,7 +255,7 @@ def test_a_row_that_makes_up_a_component_is_named():
     rows[7] = 60
     notes = [str(note) for note in ek.analyze(rows).decomposition.notes if note.code == "dominant_row"]
     assert len(notes) == 1
-    assert notes[0].startswith("Row 8 alone makes up 9")
+    assert notes[0].startswith("Row 8 alone accounts for 9")
     assert "of the variation along PC1" in notes[0]
 
 
@@ -289,10 +291,10 @@ def test_a_long_table_is_not_called_ratings(tmp_path):
     path.write_text("symbol,date,price\n" + "\n".join(lines))
     found = ek.analyze(path)
     note = next(note for note in found.decomposition.notes if note.code == "long_table")
-    assert "one line for each 'date' and one column for each 'symbol'" in note
+    assert "one line per 'date' and one column per 'symbol'" in note
     assert found.clusters is None
     assert found.recommendation.k is None
-    assert "no number of components is recommended" in found.recommendation.sentence
+    assert "Eckart does not recommend a number of components" in found.recommendation.sentence
     said = CliRunner().invoke(main, ["report", str(path), "-o", str(tmp_path / "page.html")]).output
     assert "Next" not in said
 

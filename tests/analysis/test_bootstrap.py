@@ -95,7 +95,7 @@ def test_tables_say_what_they_are() -> None:
     table = found.loadings()
     assert table.columns == ("column", "component", "loading", "lower", "upper", "sign")
     assert len(table.rows) == 8
-    assert "95 % of 50 resamples" in table.caption
+    assert "95 % of 50 bootstrap resamples" in table.caption
     assert {row[5] for row in table.rows} <= {"sure", ""}
     assert rows
     assert columns
@@ -108,7 +108,7 @@ def test_a_component_close_to_one_that_was_not_requested() -> None:
     one, two = (ek.bootstrap(data, k=k, count=50) for k in (1, 2))
     assert one.unseparated == (0,)
     assert {row[5] for row in one.loadings().rows} == {""}
-    assert "request more components" in one.loadings().caption
+    assert "Request more components" in one.loadings().caption
     assert two.groups == ((0, 1),)
     assert two.unseparated == ()
 

@@ -79,3 +79,12 @@ def test_a_column_of_huge_numbers_is_named_as_the_cause() -> None:
     assert "scale=True" in sentence
     assert "--scale or --drop serial" in sentence.worded("cli")
     assert ek.analyze(table, scale=True).recommendation.k == 2
+
+
+def test_rows_sorted_by_one_column_are_no_series() -> None:
+    rng = np.random.default_rng(5)
+    girth = np.sort(rng.gamma(9.0, 1.5, 60))
+    trees = pd.DataFrame({"girth": girth, "volume": girth**2 + rng.standard_normal(60) * 6})
+    assert _noted(trees) == {}
+    trend = np.arange(60) + np.cumsum(rng.standard_normal((2, 60)), axis=1)
+    assert "series" in _noted(pd.DataFrame({"population": np.arange(60.0) ** 1.5, "a": trend[0], "b": trend[1]}))

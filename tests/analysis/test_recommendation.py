@@ -11,7 +11,7 @@ def test_proportional_columns_have_one_direction():
     column = np.random.default_rng(3).normal(size=(60, 1))
     found = ek.analyze(np.hstack([column, 2.0 * column, -3.0 * column]))
     assert found.recommendation.k == 1
-    assert found.recommendation.sentence.startswith("There is only one direction")
+    assert found.recommendation.sentence.startswith("The data vary in only one direction")
     text = found.summary()
     assert "PC2 is dominated" not in text
     assert "PC2: no variance" in text
@@ -22,5 +22,5 @@ def test_copies_are_not_called_unrelated():
     table = np.random.default_rng(8).normal(size=(40, 3))
     found = ek.analyze(np.column_stack([table, table[:, 0], 2 * table[:, 0]]), scale=True, rng=0)
     assert found.recommendation.k == 0
-    assert "no more than the leading component of unrelated columns" not in found.recommendation.sentence
-    assert "without the columns that are multiples of another" in found.recommendation.sentence
+    assert "no more than it would if columns with these variances were unrelated" not in found.recommendation.sentence
+    assert "if multiples of other columns are left out" in found.recommendation.sentence

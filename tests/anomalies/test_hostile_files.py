@@ -158,16 +158,16 @@ def test_no_rows(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\n1,2\n3\n", ["line 3 has 1 cell where"]),
+        ("a,b\n1,2\n3\n", ["line 3 has 1 cell, but"]),
         ("a,b\n1,2\n3,4,5\n", ["line 3 has 3 cells"]),
         ("a,b\n1,2,3\n4,5,6\n", ["line 2 has 3 cells", "the header has 2"]),
         ("a,b\n1,2\n3,\0\n", ["line 3", "NUL"]),
         ('a,b\n"x,1\ny,2\n', ["line 2", "quote"]),
         ('a,b\n"x,1\n"y,2\n', ["line 2", "quote"]),
         ('a,b\nx,1\n5" pipe,2\n', ["line 3", "quote"]),
-        ("a,b\nx,y\n", ["no column of numbers"]),
+        ("a,b\nx,y\n", ["no numeric column"]),
         ("a,b\n1,2\n1,x\n1,3\n1,4\n", ["line 3", "'b'", "'x'"]),
-        ("a,b\n1,50%\n1,3\n1,4\n", ["line 2", "'50%'", "without its symbol"]),
+        ("a,b\n1,50%\n1,3\n1,4\n", ["line 2", "'50%'", "without a symbol"]),
         ("a;b\n1,5;2\n2,5;2.5\n", ["line 3", "decimal comma", "'2.5'"]),
     ],
 )
@@ -191,7 +191,7 @@ def test_other_files_called_csv(tmp_path: Path) -> None:
 
 def test_gzip_bomb_and_broken_gzip(tmp_path: Path) -> None:
     bomb = gzip.compress(b"0,0\n" * (30 << 20))
-    refused(put(tmp_path, "t.csv.gz", bomb), "expand", "unpack it first")
+    refused(put(tmp_path, "t.csv.gz", bomb), "expand", "decompress it first")
     packed = gzip.compress(b"a,b\n" + b"1,2\n" * 1000)
     refused(put(tmp_path, "t.csv.gz", packed[:-10]), "broken gzip")
     refused(put(tmp_path, "t.csv.gz", packed[:20] + b"\xff" * 20 + packed[40:]), "broken gzip")
@@ -229,19 +229,19 @@ def test_no_memory_is_said_beforehand(tmp_path: Path, monkeypatch: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"\x93NUM", ["not a usable .npy"]),
-        (b"junk" * 20, ["not a usable .npy"]),
+        (b"\x93NUM", ["not a valid .npy"]),
+        (b"junk" * 20, ["not a valid .npy"]),
         (npy(described((2, 2)), b"\0" * 32, b"\x09\x00"), ["version 9.0"]),
         (npy(described((2, 2)), b"\0" * 31), ["is truncated", "the file has"]),
-        (npy(described((2, 2)), b"\0" * 33), ["after its end"]),
+        (npy(described((2, 2)), b"\0" * 33), ["extra bytes at its end"]),
         (npy(described((10**6, 10**6)), b"\0" * 8), ["is truncated", "TB"]),
         (npy(described((2**62, 2**62)), b"\0" * 8), ["is truncated"]),
-        (npy(described((-1, 2)), b"\0" * 8), ["impossible shape"]),
-        (npy(described((True, 2)), b"\0" * 16), ["impossible shape"]),
-        (npy(described((1.0, 2)), b"\0" * 16), ["not a usable .npy"]),
-        (npy(described((4,)), b"\0" * 32), ["1 dimension(s)", "reshape(-1, 1)"]),
-        (npy(described((1, 2, 2)), b"\0" * 32), ["3 dimension(s)"]),
-        (npy(described(()), b"\0" * 8), ["0 dimension(s)"]),
+        (npy(described((-1, 2)), b"\0" * 8), ["which is impossible"]),
+        (npy(described((True, 2)), b"\0" * 16), ["which is impossible"]),
+        (npy(described((1.0, 2)), b"\0" * 16), ["not a valid .npy"]),
+        (npy(described((4,)), b"\0" * 32), ["1 dimension", "reshape(-1, 1)"]),
+        (npy(described((1, 2, 2)), b"\0" * 32), ["3 dimension"]),
+        (npy(described(()), b"\0" * 8), ["0 dimension"]),
         (npy(described((0, 3))), ["no rows"]),
         (npy(described((2, 2), "'|O'"), b"\0" * 32), ["pickle"]),
         (npy(described((2, 2), "'<c16'"), b"\0" * 64), ["complex"]),
@@ -249,11 +249,11 @@ def test_no_memory_is_said_beforehand(tmp_path: Path, monkeypatch: Any) -> None:
         (npy(described((2, 2), "'<U3'"), b"\0" * 48), ["text"]),
         (npy(described((2, 2), "[('a', '<f8'), ('b', '<f8')]"), b"\0" * 64), ["structured"]),
         (npy(described((2, 2), "'(2,)<f8'"), b"\0" * 64), ["t.npy"]),
-        (npy("__import__('os').system('false')"), ["not a usable .npy"]),
-        (npy("{'descr': '<f8', 'fortran_order': False}"), ["not a usable .npy"]),
-        (npy(described((2, 2)) + " " * 200_000, b"\0" * 32, b"\x02\x00"), ["not a usable .npy"]),
-        (npy("(" * 3000 + ")" * 3000), ["not a usable .npy"]),
-        (pickle.dumps(np.eye(3)), ["not a usable .npy"]),
+        (npy("__import__('os').system('false')"), ["not a valid .npy"]),
+        (npy("{'descr': '<f8', 'fortran_order': False}"), ["not a valid .npy"]),
+        (npy(described((2, 2)) + " " * 200_000, b"\0" * 32, b"\x02\x00"), ["not a valid .npy"]),
+        (npy("(" * 3000 + ")" * 3000), ["not a valid .npy"]),
+        (pickle.dumps(np.eye(3)), ["not a valid .npy"]),
     ],
 )
 def test_hostile_npy(tmp_path: Path, content: bytes, words: list[str]) -> None:
@@ -291,7 +291,7 @@ def saved(values: Any) -> bytes:
 
 def test_npz_bomb(tmp_path: Path) -> None:
     path = archive(tmp_path / "b.npz", [("x.npy", saved(np.zeros((1000, 12_500))))], packed=True)
-    refused(path, "expand", "unpack it first")
+    refused(path, "expand", "decompress it first")
     assert open_source(path, max_expansion=2000).shape == (1000, 12_500)
 
 
@@ -371,8 +371,8 @@ def at(place: int, value: int) -> Any:
         ("bsr", {"indices": at(0, 99)}, "outside"),
         ("bsr", {"shape": np.array([6, 5])}, "do not fill"),
         ("dia", {"offsets": at(0, 99)}, "outside"),
-        ("dia", {"offsets": lambda a: a[:-1]}, "do not match"),
-        ("csr", {"format": np.array(b"xyz")}, "unknown kind"),
+        ("dia", {"offsets": lambda a: a[:-1]}, "diagonals, but"),
+        ("csr", {"format": np.array(b"xyz")}, "unknown format"),
     ],
 )
 def test_sparse_indices_are_checked_before_any_product(tmp_path: Path, kind: str, changes: Any, word: str) -> None:
@@ -396,7 +396,7 @@ REAL = "%%MatrixMarket matrix coordinate real general\n"
         ("junk\n2 2 1\n1 1 1\n", "line 1"),
         ("%%MatrixMarket tensor coordinate real general\n2 2 1\n1 1 1\n", "line 1"),
         ("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 0\n", "complex"),
-        ("%%MatrixMarket matrix coordinate real round\n2 2 1\n1 1 1\n", "not known"),
+        ("%%MatrixMarket matrix coordinate real round\n2 2 1\n1 1 1\n", "not a known kind"),
         (REAL, "size line"),
         (REAL + "% only comments\n", "size line"),
         (REAL + "2 2\n1 1 1\n", "line 2: the size line"),
@@ -459,7 +459,7 @@ def test_broken_parquet_and_arrow(tmp_path: Path) -> None:
         writer.write_table(table)
     refused(put(tmp_path, "cut.arrow", (tmp_path / "t.arrow").read_bytes()[:-500]), "broken Arrow")
     parquet.write_table(pa.table({"t": ["a", "b"]}), tmp_path / "text.parquet")
-    refused(tmp_path / "text.parquet", "no column of numbers")
+    refused(tmp_path / "text.parquet", "no numeric column")
     parquet.write_table(table.slice(0, 0), tmp_path / "none.parquet")
     refused(tmp_path / "none.parquet", "no rows")
 

@@ -50,7 +50,7 @@ class TestQuery:
     def test_entries(self) -> None:
         done = run("query", "films.eckart", "Star Harbour=4")
         assert re.search(r"component 1 +2\.309 +Star Harbour, The Ninth Orbit, Robot Winter", done.stdout)
-        assert "The concepts do not represent 66.7 % of the row." in done.stdout
+        assert "66.7 % of the row lies outside the concept space" in done.stdout
 
     def test_json(self) -> None:
         made = document("query", "films.eckart", "Star Harbour=4")
@@ -91,7 +91,7 @@ class TestRecommend:
 
     def test_why(self) -> None:
         done = run("recommend", "films.eckart", "Star Harbour=3", "Two Summers=2", "--why", "Robot Winter")
-        assert "Predicted Robot Winter for the given row, by concept" in done.stdout
+        assert "Predicted Robot Winter for the given row: contribution of each concept" in done.stdout
         assert "Star Harbour  3.000         1.000" in done.stdout
         made = document("recommend", "films.eckart", "Star Harbour=3", "--why", "Robot Winter")
         assert made["score"] == pytest.approx(1.0)
@@ -118,14 +118,14 @@ class TestRecommend:
         done = run("recommend", "films.eckart", "Star Harbour=0")
         assert done.exit_code == 0
         assert done.stdout == ""
-        assert "nothing can be inferred" in done.stderr
+        assert "nothing to compare" in done.stderr
 
 
 class TestSimilar:
     def test_columns(self) -> None:
         done = run("similar", "films.eckart", "--column", "Two Summers", "-n", "1", "--proof")
         assert "A Letter from Rome  1.000        1.000        1.000" in done.stdout
-        assert "The order is proved." in done.stdout
+        assert "The order of the results is proved." in done.stdout
 
     def test_rows_that_the_model_kept(self) -> None:
         made = document("similar", "rows.eckart", "--row", "Elena", "-n", "1", "--proof")
@@ -157,7 +157,7 @@ class TestRefused:
             (("recommend", "films.eckart", "--row", "Ada"), "--data, or fit the model with --keep-rows"),
             (("recommend", "rows.eckart", "--row", "Ada"), "--include-known"),
             (("similar", "rows.eckart", "--row", "Eleni"), "Did you mean 'Elena'"),
-            (("similar", "films.eckart", "--column", "x", "--row", "Ada"), "not both"),
+            (("similar", "films.eckart", "--column", "x", "--row", "Ada"), "Use only one of them"),
             (("similar", "films.eckart", "Two Summers=1"), "--data"),
             (("similar", "nothing.eckart", "--column", "x"), "nothing.eckart"),
             (("query", "films.eckart", "--row", "Ada", "--data", str(datasets.path("usarrests"))), "Missing:"),

@@ -68,7 +68,7 @@ class TestHelp:
 
     def test_mistyped_command(self) -> None:
         assert "Did you mean 'report'?" in refused("reprot", "x")
-        assert "The commands are report, " in refused("qqq")
+        assert "The available commands are report, " in refused("qqq")
 
     def test_mistyped_option(self) -> None:
         assert "--method" in refused("report", ARRESTS, "--methd", "svd")
@@ -80,7 +80,7 @@ class TestRefusals:
         os.mkfifo(folder / "pipe.csv")
         for name, word in {
             "usarest.csv": "does not exist",
-            str(folder): "No table in the folder",
+            str(folder): "None of the tables in the folder",
             "empty.csv": "0 bytes",
             "/dev/zero": "device",
             "pipe.csv": "pipe",
@@ -114,7 +114,7 @@ class TestRefusals:
 
     def test_outputs_that_cannot_be_written(self, folder: Path) -> None:
         assert "is a folder" in refused("report", ARRESTS, "-o", str(folder))
-        assert "no folder" in refused("report", ARRESTS, "-o", "none/report.html")
+        assert "the folder 'none' does not exist" in refused("report", ARRESTS, "-o", "none/report.html")
         assert "too long" in refused("report", ARRESTS, "-o", "x" * 5000)
         (folder / "m.eckart").touch()
         assert "--force" in refused("fit", ARRESTS, "-o", "m.eckart")
@@ -198,7 +198,7 @@ class TestProcess:
             check=False,
             timeout=60,
         )
-        assert (done.returncode, done.stderr.strip()) == (130, "Interrupted. No incomplete files were left behind.")
+        assert (done.returncode, done.stderr.strip()) == (130, "Interrupted. No partly written files were left behind.")
 
     def test_closed_pipe_is_quiet(self) -> None:
         command = f"'{sys.executable}' -m eckart example"

@@ -21,7 +21,7 @@ def test_index_lists_answers_and_refusals(tmp_path: Path, monkeypatch: pytest.Mo
     index = Path("pages", "index.html").read_text(encoding="utf-8")
     assert 'href="arrests.csv.html"' in index
     assert "Keep 1 component" in index
-    assert "no column of numbers" in index
+    assert "no numeric column" in index
     assert "<b>" not in index
     assert Path("pages", "arrests.csv.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     done = CliRunner().invoke(main, ["report", "tables", "-o", "all.html"])

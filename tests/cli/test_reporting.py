@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from eckart import api, datasets
 from eckart.analysis import analyze
 from eckart.cli import main
+from eckart.errors import FileError
 from eckart.io.bytes import OpenedFile
 from eckart.io.open_source import open_source
 
@@ -30,16 +31,16 @@ AWKWARD = """id;name;when;group;height;weight;member;constant;empty;note, extra
 """
 
 FATES = {
-    "id": "set aside: it identifies or numbers the rows",
-    "name": "names the rows",
+    "id": "not analysed, because it identifies or numbers the rows",
+    "name": "used as row names",
     "when": "supplementary: compared with the components",
-    "group": "supplementary: compared with the components and used to colour the rows",
+    "group": "supplementary: compared with the components, and used to colour the rows",
     "height": "analysed; 1 of 6 values was missing and imputed from the components",
     "weight": "analysed; 1 of 6 values was missing and imputed from the components",
-    "member": "true and false, used as 1 and 0",
-    "constant": "analysed, but constant, so it affects no component",
+    "member": "true and false values, analysed as 1 and 0",
+    "constant": "analysed, but it is constant, so it does not affect the components",
     "empty": "left out, because it contains no values",
-    "note, extra": "text: used as a label (6 different)",
+    "note, extra": "text, used as a label (6 different values)",
 }
 
 ROLES = {
@@ -104,8 +105,8 @@ class TestAwkwardFile:
         flat = re.sub(r"\s+", " ", done.stdout)
         for part in (
             "separated by ';'",
-            "Dates or times, used as labels",
-            "numbers the rows: 'id'",
+            "contains dates or times, so it is used as a label",
+            "'id' is not analysed, because it identifies or numbers the rows",
             "1 column is constant",
         ):
             assert part in flat
@@ -124,15 +125,40 @@ class TestAwkwardFile:
         (data,) = (section for section in json.loads(done.stdout)["sections"] if section["key"] == "data")
         fates = {row[0]: row[2] for row in data["tables"]["columns"]["rows"]}
         assert fates["height"] == fates["weight"] == "left out, as requested"
-        assert fates["id"] == "set aside: it identifies or numbers the rows"
+        assert fates["id"] == "not analysed, because it identifies or numbers the rows"
 
     def test_models_take_files_with_and_without_identifiers(self) -> None:
         rows = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in range(1, 9))
         run("fit", write("with.csv", f"id,a,b\n{rows}\n"), "-k", "1", "-o", "m.eckart")
         some = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in (2, 5, 9))
         done = run("transform", "m.eckart", write("some.csv", f"id,a,b\n{some}\n"))
-        assert "Ignored, because the model has no such column: 'id'" in done.stderr
+        assert "Ignored columns that the model does not have: 'id'" in done.stderr
         assert len(done.stdout.splitlines()) == 4
+
+
+def test_remedies_in_the_page_are_options_of_the_command_line() -> None:
+    lines = "\n".join(f"{i % 7}.5,{i * i % 11},{i % 7 + i * i % 11}.5,{i * 5 % 13}" for i in range(40))
+    path = write("sums.csv", f"a,b,total,c\n{lines}\n")
+    document = run("report", path, "--json").stdout
+    printed = run("report", path, "--markdown", "--force").stdout
+    run("report", path, "-o", "page.md")
+    pages = (Path("report.html").read_text(encoding="utf-8"), Path("page.md").read_text(encoding="utf-8"))
+    for text in (document, printed, *pages):
+        assert "--drop total" in text
+        assert "with the others" not in text
+    assert "columns=[...] with the others" in analyze.analyze(path).report()
+
+
+def test_columns_that_are_not_used_may_contain_anything() -> None:
+    lines = "\n".join(f"{i % 7},{i * i % 11},{'rotary' if i == 5 else 4 + i % 3},{i * 5 % 13}" for i in range(40))
+    path = write("cars.csv", f"a,b,cylinders,c\n{lines}\n")
+    assert "To leave the column out, use --drop cylinders." in refused("report", path)
+    for options in (("--drop", "cylinders"), ("--labels", "cylinders"), ("--columns", "a,b,c")):
+        document = json.loads(run("report", path, *options, "--json", "--force").stdout)
+        assert document["loadings"]["columns"] == ["a", "b", "c"]
+    assert api.decompose(path, columns=["a", "b", "c"]).column_names == ("a", "b", "c")
+    with pytest.raises(FileError, match=r"use columns=\[\.\.\.\] with the others"):
+        api.decompose(path)
 
 
 def test_sources_keep_identifiers_and_say_so() -> None:
@@ -183,7 +209,7 @@ class TestTerminal:
 
     def test_units_that_differ_are_said_and_the_remedy_shown(self) -> None:
         text = run("report", ARRESTS).stdout
-        assert "the columns were not scaled" in text
+        assert "The columns were not scaled" in text
         assert "--scale -o scaled.html" in text.replace("\\\n      ", "")
 
 
@@ -209,8 +235,8 @@ class TestForms:
         assert Path("r.md").read_text(encoding="utf-8").startswith("# Principal")
 
     def test_two_forms_at_once_are_refused(self) -> None:
-        assert "cannot be combined" in refused("report", ARRESTS, "--markdown", "--json")
-        assert "already prints to standard output" in refused("report", ARRESTS, "--markdown", "-o", "-")
+        assert "both write to standard output" in refused("report", ARRESTS, "--markdown", "--json")
+        assert "already prints the report to standard output" in refused("report", ARRESTS, "--markdown", "-o", "-")
 
     def test_json_has_the_sections_of_the_page(self) -> None:
         document = json.loads(run("report", ARRESTS, "--scale", "--json").stdout)
@@ -261,8 +287,8 @@ def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:
     )
     parquet.write_table(table, folder / "t.parquet")
     assert open_source("t.parquet").metadata.column_roles == {
-        "a": "analysed", "b": "analysed", "t": "text: used as a label (3 different)",
-        "f": "true and false, used as 1 and 0",
+        "a": "analysed", "b": "analysed", "t": "text, used as a label (3 different values)",
+        "f": "true and false values, analysed as 1 and 0",
     }  # fmt: skip
 
 

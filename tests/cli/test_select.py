@@ -53,7 +53,7 @@ def test_backward_is_the_library_s():
     assert document["kind"] == "numbers"
     assert document["nested_score"] is not None
     done = run(ARRESTS, "--target", "Murder", "--how", "backward", "--no-nested")
-    assert "Use --nested to estimate" in done.stdout
+    assert "To estimate the score on new rows, add --nested" in done.stdout
 
 
 def test_random_with_a_forest():
@@ -85,7 +85,7 @@ def test_the_target_may_be_left_out_of_the_columns():
 def test_refusals():
     Path("gap.csv").write_text("a,b,y\n1,2,3\n,4,5\n2,3,4\n")
     assert "did you mean 'Murder'" in refused(ARRESTS, "--target", "Murdr")
-    assert "names the rows" in refused(ARRESTS, "--target", "State")
+    assert "contains the row names" in refused(ARRESTS, "--target", "State")
     assert "Use only one of" in refused(ARRESTS, "--target", "Murder", "-n", "1", "--threshold", "0.5")
     assert "--threshold applies only to" in refused(
         ARRESTS, "--target", "Murder", "--how", "random", "--threshold", "0.5"
@@ -107,7 +107,7 @@ def test_honest_score_and_the_kind_of_the_target_are_said():
     assert document["kind"] == "classes"
     assert document["best_score"] > document["nested_score"] + 0.05
     done = run(*search, "--tries", "2")
-    assert "treated as classes. Use --numbers" in done.stderr
+    assert "treated as class labels. If they are measurements, add --numbers" in done.stderr
     assert "on held-out rows" in done.stdout
     assert json.loads(run("noise.csv", "--target", "y", "--numbers", "--json").stdout)["kind"] == "numbers"
 

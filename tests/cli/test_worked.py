@@ -58,7 +58,7 @@ def test_options_reach_the_library() -> None:
         "lost", "reconstruct"
     )
     assert "‖A - A_1‖_F" in run("worked", "svd", POINTS, "-k", "1").stdout
-    assert "as given" in run("worked", "cur", POINTS, "--rows", "1,1", "--columns", "2").stdout
+    assert "as specified" in run("worked", "cur", POINTS, "--rows", "1,1", "--columns", "2").stdout
     assert "rbf kernel" in run("worked", "kernel-pca", POINTS, "--kernel", "rbf", "--gamma", "1/2").stdout
     assert "seed 3" in run("worked", "cur", POINTS, "--seed", "3").stdout
     assert "A^5" in run("worked", "diagonalize", "2 1; 1 2", "--power", "5").stdout
@@ -98,7 +98,7 @@ def test_json() -> None:
 
 def test_refusals() -> None:
     assert "only square matrices have determinants" in refused("determinant", "1 2 3; 4 5 6")
-    assert "Row 2 has 1 entry and row 1 has 2" in refused("pca", "1 2; 3")
+    assert "Row 2 has 1 entry, but row 1 has 2" in refused("pca", "1 2; 3")
     assert "'a' is not a number" in refused("eigen", "a b; c d")
     assert "is not a number" in refused("eigen", "__import__('os').system('true') 1; 1 1")
     assert "No such command" in refused("eign", "1 2; 2 1")
@@ -107,7 +107,7 @@ def test_refusals() -> None:
         if name not in SECOND:
             message = refused(name, big)
             assert "50 x 50" in message
-            assert "use numbers" in message
+            assert "For a numerical result, use" in message
     assert "is not a list of whole numbers" in refused("cur", "1 2; 2 1", "--rows", "a")
 
 

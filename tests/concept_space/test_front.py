@@ -297,12 +297,12 @@ class TestAlike:
         found = space.similar_rows(0, 10, proof=True)
         assert found.proved == 10
         assert found.set_proved
-        assert "order is proved" in repr(found)
+        assert "order of the results is proved" in repr(found)
 
     def test_ties_are_settled_as_a_set(self) -> None:
         found = films().similar_rows("Ada", 3, proof=True)
         assert (found.proved, found.set_proved) == (0, True)
-        assert "these are proved to be the best" in repr(found)
+        assert "no other candidate is better (proved)" in repr(found)
 
     def test_against_lapack(self) -> None:
         whole = table(3)
@@ -346,7 +346,7 @@ class TestAlike:
         space = films()
         found = space.similar_rows([1, -1, 0, 0, 0])
         assert len(found) == 0
-        assert "orthogonal to all concepts" in found.notes[0]
+        assert "orthogonal to all" in found.notes[0]
         assert len(space.recommend([1, -1, 0, 0, 0])) == 0
         many = space.recommend_many([[1, -1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]], n=2)
         assert many.cold.tolist() == [0, 2]
@@ -489,9 +489,9 @@ class TestFoldIn:
         for count in range(1, 45):
             space = space.fold_in(turned).space
             assert 2 * count < weakest
-        with pytest.warns(DataWarning, match="Fit again"):
+        with pytest.warns(DataWarning, match="Fit the model again"):
             found = space.fold_in(turned)
-        assert "45 new rows" in found.refit
+        assert "of the 45 new rows" in found.refit
         assert found.unseen == pytest.approx([1.0])
 
     def test_cold_rows_are_said(self) -> None:
@@ -564,18 +564,18 @@ class TestWords:
 
 class TestInput:
     def test_an_unknown_film_is_named_with_near_matches(self) -> None:
-        with pytest.raises(InputError, match=r"Unknown column 'Star Harbor'. Did you mean 'Star Harbour'\?"):
+        with pytest.raises(InputError, match=r"The model has no column 'Star Harbor'. Did you mean 'Star Harbour'\?"):
             films().recommend({"Star Harbor": 4})
         with pytest.raises(InputError, match="Did you mean 'Robot Winter'"):
             films().similar_columns("robot winter")
-        with pytest.raises(InputError, match=r"The columns are called 'Star Harbour'.*5 in all"):
+        with pytest.raises(InputError, match=r"The names of the columns are 'Star Harbour'.*5 in total"):
             films().explain("Ada", "zzz")
 
     def test_columns_of_rows_in_another_order(self) -> None:
         import pandas as pd
 
         frame = pd.DataFrame(RATINGS.values, RATINGS.row_names, RATINGS.column_names)
-        with pytest.raises(InputError, match=r"column 0 is 'Two Summers', but the model has 'Star Harbour'"):
+        with pytest.raises(InputError, match=r"column 0 is 'Two Summers', but in the model it is 'Star Harbour'"):
             ek.concepts(ek.decompose(frame, "svd", k=2), rows=frame[frame.columns[::-1]])
 
     def test_what_is_not_said_counts_as_the_mean_where_means_were_subtracted(self) -> None:
@@ -624,11 +624,11 @@ class TestInput:
         ("row", "error", "word"),
         [
             ([1, 2], InputError, "5 columns"),
-            (RATINGS.values, InputError, "one is expected"),
+            (RATINGS.values, InputError, "Expected one row"),
             ([1, 2, np.nan, 0, 0], MissingValuesError, "Robot Winter"),
             ({"Robot Winter": np.inf}, NotFiniteError, "Robot Winter"),
             ({"Robot Winter": "good"}, InputError, "'good'"),
-            (object(), InputError, "not a row"),
+            (object(), InputError, "does not describe a row"),
             (True, InputError, "5 columns"),
         ],
     )
@@ -657,9 +657,9 @@ class TestInput:
             query = space.query(row)
             assert query.cold
             assert np.array_equal(query.coordinates, [0, 0])
-            assert "nothing can be inferred" in query.notes[0]
+            assert "nothing to compare" in query.notes[0]
             assert len(space.recommend(row)) == 0
-            assert "nothing can be inferred" in space.recommend(row).notes[0]
+            assert "nothing to compare" in space.recommend(row).notes[0]
             assert len(space.similar_rows(row)) == 0
 
     def test_estimators_and_frames(self) -> None:
@@ -719,7 +719,7 @@ class TestInput:
         assert repr(space) == "<Concepts: 2 concepts of 5 columns (svd), 7 rows stored>"
         assert (
             repr(space.query([4, 0, 0, 0, 0]))
-            == "<Query the given row: [2.309, 0.000], 66.7 % of it outside the concepts>"
+            == "<Query the given row: [2.309, 0.000], 66.7 % outside the concept space>"
         )
         assert repr(space.similar_columns("Two Summers", 1)) == (
             "<Columns similar to Two Summers\n  A Letter from Rome  1.000>"

@@ -48,7 +48,7 @@ def test_cold_rows_fall_back_to_the_columns() -> None:
     model = ek.Ratings(2).fit(table)
     assert model.predict(7, 3) == pytest.approx(model.mean_ + model.column_bias_[3])
     found = model.recommend(7, 3)
-    assert "based on the column means" in found.notes[0]
+    assert "columns with the highest means" in found.notes[0]
     best = np.argsort(-model.column_bias_)[:3]
     assert found.indices.tolist() == best.tolist()
     rated = set(np.flatnonzero(~np.isnan(table[0])).tolist())

@@ -79,7 +79,7 @@ def test_estimator_and_its_limits() -> None:
         ek.TextConcepts(2).fit(["a b", "c"])
     with pytest.raises(InputError, match=r"The documents contain only stop words. Use stop_words=None"):
         ek.TextConcepts(2, stop_words="english").fit(["the and", "of"])
-    with pytest.raises(InputError, match=r"No word occurs in 2 or more documents. Lower min_df"):
+    with pytest.raises(InputError, match=r"No word occurs in 2 or more documents. Use a smaller min_df"):
         ek.TextConcepts(2, min_df=2).fit(["red", "blue"])
     assert not len(ek.TextConcepts(2).fit(PETS).search("zebra"))
 
@@ -140,7 +140,7 @@ def test_average_precision_by_hand() -> None:
     order = list(model.search("cats", 6).names)
     relevant = {order[0], order[2]}
     assert model.evaluate(["cats"], [relevant]).mean_average_precision == pytest.approx((1 + 2 / 3) / 2)
-    with pytest.raises(InputError, match="No query"):
+    with pytest.raises(InputError, match="None of the queries"):
         model.evaluate(["cats"], [set()])
 
 
@@ -187,7 +187,7 @@ def test_words_outside_the_concepts_are_matched_in_the_documents(tmp_path: Path)
         assert found.names == ("12",)
         assert found.scores[0] == pytest.approx(1 / math.sqrt(2))
         assert [note.partition(".")[0] for note in found.notes] == [
-            "Ignored, because not found in the data: 'xylophone'",
+            "Not found in the data and ignored: 'xylophone'",
             "The 2 concepts contain no word of the query, so documents are ranked by the words that they share with it",
         ]
         assert "n_components=4" in found.notes[1]

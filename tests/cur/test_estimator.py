@@ -110,8 +110,8 @@ def test_a_selector_remembers_names_only_of_the_data_it_saw_last():
     [
         ({"n_components": 10}, "n_features"),
         ({"n_components": 2, "error": 0.1}, "one of"),
-        ({"n_columns": 10}, "the matrix has 9 columns"),
-        ({"n_rows": 41}, "the matrix has 40 rows"),
+        ({"n_columns": 10}, "the matrix has only 9 columns"),
+        ({"n_rows": 41}, "the matrix has only 40 rows"),
         ({"select": "longest"}, "select"),
         ({"core": "best", "cutoff": 1.5}, "cutoff"),
         ({"n_components": True}, "n_components"),
@@ -126,7 +126,7 @@ def test_wrong_widths_are_refused_in_our_words():
     cur = ek.CUR(2).fit(table())
     with pytest.raises(ValueError, match="features"):
         cur.transform(table()[:, :5])
-    with pytest.raises(InputError, match="do not match 2 components"):
+    with pytest.raises(InputError, match="for 2 components"):
         cur.inverse_transform(np.ones((3, 5)))
     with pytest.raises(InputError, match="9"):
         ek.project(cur.decomposition_, table()[:, :5])

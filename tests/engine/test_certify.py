@@ -79,7 +79,9 @@ def test_the_smallest_components_do_not_explain_most(solver: str) -> None:
 
 def test_smallest_values_below_rounding_warn_once_and_name_a_solver_that_finds_them() -> None:
     table = 1.0 / (np.arange(60)[:, None] + np.arange(12) + 1)
-    with pytest.warns(AccuracyWarning, match="rounding hides values this small.*solver='direct'") as heard:
+    with pytest.warns(
+        AccuracyWarning, match="values this small are below the rounding error.*solver='direct'"
+    ) as heard:
         d = ek.decompose(table, "svd", k=1, which="smallest", solver="lanczos")
     assert len(heard) == 1
     assert not d.certificate.proved

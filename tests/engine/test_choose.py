@@ -64,5 +64,5 @@ def test_the_basis_is_made_to_fit_into_the_memory_allowed():
         np.testing.assert_allclose(d.values, expected, rtol=1e-8)
         bases.append(d.plan.peak_bytes)
     assert bases == sorted(bases, reverse=True)
-    with pytest.raises(ek.errors.MemoryBudgetError, match=r"needs about [\d,]+ bytes .* only 1,000,000 are allowed"):
+    with pytest.raises(ek.errors.MemoryBudgetError, match=r"needs about .* only 1,000,000 bytes are allowed"):
         ek.decompose(X, "svd", k=3, solver="lanczos", memory=1_000_000)

@@ -21,7 +21,7 @@ CALLED = (
     "check_inplace_ensure_writeable",
 )
 
-WITHOUT_VARIANCE = pytest.mark.filterwarnings("ignore:The model has directions without variance")
+WITHOUT_VARIANCE = pytest.mark.filterwarnings("ignore:Some directions of the model have no variance")
 """Some checks ask for the likelihood of data that have redundant columns."""
 
 

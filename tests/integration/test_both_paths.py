@@ -88,7 +88,7 @@ def test_entries_in_a_table_are_a_sparse_matrix_unless_a_table_is_asked_for(tmp_
 def test_a_large_text_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eckart.io.text.rows._HELD", 0)
     monkeypatch.setattr("eckart.io.text.rows._HEAD", 500)
-    monkeypatch.setattr("eckart.io.text.rows._CHUNK", 500)
+    monkeypatch.setattr("eckart.io.text.index._CHUNK", 500)
     monkeypatch.setattr("eckart.io.bytes.CHUNK", 300)
     for name in ("plain.csv", "named.csv", "comma.csv", "tabs.tsv", "packed.csv.gz"):
         FILES[name](tmp_path / name)
@@ -98,5 +98,5 @@ def test_a_large_text_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest
         np.testing.assert_array_equal(rows.read(11, 29), DENSE[11:29])
     late = b"a,b\n" + b"1,\n" * 300 + b"1,2\n"
     (tmp_path / "late.csv").write_bytes(late)
-    with pytest.raises(ek.errors.FileError, match="'b' has no value at the beginning"):
+    with pytest.raises(ek.errors.FileError, match="'b' has no values at the beginning"):
         open_table(tmp_path / "late.csv", stream=True)

@@ -91,7 +91,7 @@ def test_frames_of_other_things():
     nullable.loc[1, "a"] = pd.NA
     with pytest.raises(InputError, match="NaN: 1 missing value, the first in row 2"):
         ek.PCA().fit(nullable)
-    for column, word in ((["x", "y", "x"], "not numeric"), (["1", "2", "1"], "numbers as text")):
+    for column, word in ((["x", "y", "x"], "not numeric"), (["1", "2", "1"], "numbers that are stored as text")):
         with pytest.raises(InputError, match=word):
             ek.PCA().fit(pd.DataFrame({"a": [1.0, 2, 4], "t": column}))
     with pytest.raises(InputError, match="not numeric: 't'"):
@@ -121,7 +121,7 @@ def test_files(make, tmp_path):
     assert list(model.feature_names_in_) == NAMES
     assert_allclose(model.transform(frame), plain.transform(IRIS), atol=1e-12)
     frame[NAMES[::-1]].to_csv(tmp_path / "turned.csv", index=False)
-    with pytest.raises(InputError, match="column 0 is 'petal width', but it was 'sepal length'"):
+    with pytest.raises(InputError, match="column 0 is 'petal width', but during fit it was 'sepal length'"):
         model.transform(tmp_path / "turned.csv")
     frame[NAMES[:2]].to_csv(tmp_path / "narrow.csv", index=False)
     with pytest.raises(InputError, match="X has 2 features, but"):

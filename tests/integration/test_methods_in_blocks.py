@@ -48,7 +48,7 @@ class TestNmf:
         options = {"k": 4, "tol": 1e-7, "max_iter": 500}
         inside = ek.decompose(table, "nmf", **options)
         blocks = ek.decompose(path, "nmf", stream=True, **options)
-        assert blocks.plan.why.startswith("Each iteration reads the rows once, in blocks")
+        assert blocks.plan.why.startswith("Each iteration reads all rows once, in blocks")
         assert blocks.left is None
         assert blocks.details.error == pytest.approx(inside.details.error, rel=1e-4)
         assert blocks.details.error == pytest.approx(loss(blocks, table), rel=1e-6)

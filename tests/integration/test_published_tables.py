@@ -149,7 +149,7 @@ def test_decathlon_supplementary_columns_are_correlations() -> None:
     np.testing.assert_allclose(unit * numbers(table, "distance")[:, 0], [0.946, 0.439], atol=6e-4)
     cosines = numbers(ek.supplementary.category_cos2(decathlon_axes(), competition), *components)
     np.testing.assert_allclose(cosines, [[0.403, 0.002, 0.093]] * 2, atol=6e-4)
-    with pytest.raises(ParameterError, match="Keep all components"):
+    with pytest.raises(ParameterError, match="Decompose again with all components"):
         ek.supplementary.category_cos2(d, competition)
 
 

@@ -141,7 +141,7 @@ def test_search_finds_rows_and_columns(browser: Browser, page: Path) -> None:
     assert browser.text("#status").startswith("UrbanPop: PC1 0.278")
     browser.js("document.getElementById('find').select()")
     browser.type("nobody")
-    assert browser.text("#status") == "No drawn row or column has this name."
+    assert browser.text("#status") == "No row or column in the figures has this name."
     assert browser.complaints == []
 
 

@@ -56,7 +56,7 @@ def test_usarrests_in_its_own_units(solver):
     assert abs(d.right[1, 0]) > 0.99
     assert d.explained_variance_ratio[0] > 0.96
     assert any("scale" in note for note in d.notes)
-    assert not any("the columns were not scaled" in note for note in ek.decompose(data, "pca", scale=True).notes)
+    assert not any("The columns were not scaled" in note for note in ek.decompose(data, "pca", scale=True).notes)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

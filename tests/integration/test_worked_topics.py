@@ -101,11 +101,11 @@ def test_isomap() -> None:
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: worked.bounds("1 2; 2 4"), "rank less than 2"),
     (lambda: worked.bounds("2 1; 1 2", other="1 0; 0 1"), "rank at most 1"),
-    (lambda: worked.project("1 2; 2 1; 3 4", "1 2 3"), "new rows have 3 entries"),
+    (lambda: worked.project("1 2; 2 1; 3 4", "1 2 3"), "new row has 3 entries"),
     (lambda: worked.missing("1 2; 3 4"), "No entry is missing"),
     (lambda: worked.missing("1 ?; 3 ?"), "Column 2 has no known entry"),
     (lambda: worked.missing("1 2; ? ?; 3 4"), "Row 2 has no known entry"),
-    (lambda: worked.isomap("0 0; 0 1; 5 5; 5 6", neighbors=1), "falls into pieces"),
+    (lambda: worked.isomap("0 0; 0 1; 5 5; 5 6", neighbors=1), "is not connected"),
     (lambda: worked.isomap("0 0; 0 1"), "at least three points"),
     (lambda: worked.isomap("1 1; 1 1; 1 1"), "coincide"),
 ])  # fmt: skip
@@ -126,7 +126,7 @@ def test_a_draw_by_hand() -> None:
     totals = np.cumsum(numbers(found["q"])[:, 0])
     drawn = [int(np.searchsorted(totals, float(u))) + 1 for u in found["column_numbers"]]
     assert drawn == [int(j) for j in found["columns"]]
-    assert "running total" in found.text()
+    assert "cumulative probability" in found.text()
     assert "leverage" in found.text()
 
 

@@ -51,5 +51,5 @@ def test_sparse_rows_in_pieces(tmp_path, monkeypatch):
 @pytest.mark.parametrize("column", [True, np.False_, 1.5, None])
 def test_only_names_and_positions_choose_columns(column):
     """True is not the second column: a list of truth values is meant as a mask."""
-    with pytest.raises(ParameterError, match="neither a name nor a position"):
+    with pytest.raises(ParameterError, match="neither a column name nor a position"):
         ek.open_data(np.ones((4, 3)), columns=[column, 0])

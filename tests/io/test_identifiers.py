@@ -59,7 +59,7 @@ def test_whole_and_in_blocks(tmp_path, monkeypatch, case):
     assert rows.metadata.roles == whole.metadata.roles
     assert rows.metadata.labels == whole.metadata.labels
     np.testing.assert_array_equal(rows.read(0, ROWS), whole.matrix)
-    said = [[note for note in found.metadata.notes if note.startswith("Set aside")] for found in (whole, rows)]
+    said = [[note for note in found.metadata.notes if " not analysed, because " in note] for found in (whole, rows)]
     assert said[0] == said[1]
     assert len(said[0]) == aside
 
@@ -127,7 +127,10 @@ def test_codes_are_labels_unless_they_are_named(tmp_path):
         ("zip", "label"), ("sales", "measure"), ("staff", "measure"),
     ]  # fmt: skip
     assert list(found.labels["zip"]) == zips
-    note = "Set aside, because its numbers are codes, not quantities: 'zip'. To analyse it, name it in columns=[...]."
+    note = (
+        "The column 'zip' is not analysed, because its numbers are codes, not quantities. "
+        "To analyse it anyway, use columns=[...]."
+    )
     assert note in found.decomposition.notes
     assert ek.analyze(table, columns=["zip", "sales", "staff"]).decomposition.columns == 3
     assert any("'zip' seems to contain codes" in note for note in ek.open_data(table).metadata.notes)
@@ -144,6 +147,6 @@ def test_times_as_numbers_are_dates():
 
 def test_only_identifiers_are_refused(tmp_path):
     (tmp_path / "answers.csv").write_text("respondent,answer\n" + "\n".join(f"{i},agree" for i in range(1, 9)))
-    with pytest.raises(ek.errors.InputError, match=r"No column of numbers is left .*'respondent'"):
+    with pytest.raises(ek.errors.InputError, match=r"No numeric column is left .*'respondent'"):
         ek.analyze(tmp_path / "answers.csv")
     assert ek.analyze(tmp_path / "answers.csv", columns=["respondent"]).decomposition.columns == 1

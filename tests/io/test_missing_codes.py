@@ -23,7 +23,7 @@ def test_a_code_far_from_all_values_gets_a_note(tmp_path, code):
     weight[4:6] = code
     found = notes_of(tmp_path, {"height": height, "weight": weight, "x": RNG.normal(size=30)})
     assert len(found) == 1
-    assert found[0].startswith(f"The value {code} occurs 5 times in 2 columns, far from all other values.")
+    assert found[0].startswith(f"The value {code} occurs 5 times in 2 columns and is far from all other values.")
 
 
 def test_ordinary_numbers_get_none(tmp_path):

@@ -133,7 +133,7 @@ def test_truncated_and_longer_files_are_refused(model: Path) -> None:
         with pytest.raises(ModelFileError):
             load(model)
     model.write_bytes(whole + b"\0")
-    with pytest.raises(ModelFileError, match="truncated, was changed, or is not a model"):
+    with pytest.raises(ModelFileError, match="truncated, or was modified, or is not a model"):
         load(model)
 
 
@@ -192,7 +192,7 @@ def body(document: dict[str, Any]) -> dict[str, Any]:
         (lambda d: d.update(version=True), "version"),
         (lambda d: d.update(format="other"), "format"),
         (lambda d: d.update({"class": "os.system"}), "unknown class"),
-        (lambda d: d.update(body={"Certificate": {}}), "not loaded"),
+        (lambda d: d.update(body={"Certificate": {}}), "cannot be loaded"),
         (lambda d: d.update(body={"Popen": {"args": "ls"}}), "unknown or broken"),
         (lambda d: d.update(body={"tuple": []}), "not a Decomposition"),
         (lambda d: d.update(body={"a": 1, "b": 2}), "2 keys"),
@@ -203,12 +203,12 @@ def body(document: dict[str, Any]) -> dict[str, Any]:
         (lambda d: body(d).update(rows="50"), r"rows has a value of the wrong type \(str\)"),
         (lambda d: body(d).update(rows=True), r"rows has a value of the wrong type \(bool\)"),
         (lambda d: body(d).update(which="middle"), "which has a value"),
-        (lambda d: body(d).update(values={"array": "right"}), "one dimension"),
+        (lambda d: body(d).update(values={"array": "right"}), "one-dimensional"),
         (lambda d: body(d).update(values=None), "values has a value"),
         (lambda d: body(d).update(notes={"tuple": [1]}), "notes has a value"),
         (lambda d: body(d).update(row_names={"tuple": ["a"]}), "row_names"),
         (lambda d: body(d).update(power=1), "no field"),
-        (lambda d: body(d).pop("right"), "lacks right"),
+        (lambda d: body(d).pop("right"), "no value for right"),
         (lambda d: body(d)["certificate"]["Certificate"].update(lower={"array": "right"}), "certificate.lower"),
     ],
 )  # fmt: skip
@@ -241,7 +241,7 @@ def test_hostile_arrays_are_refused(model: Path, array: bytes, reason: str) -> N
 def test_strange_archives_are_refused(model: Path) -> None:
     whole = model.read_bytes()
     bomb = {"right.npy": npy(np.zeros((4, 100_000)))}
-    with pytest.raises(ModelFileError, match="packed"):
+    with pytest.raises(ModelFileError, match="compressed"):
         load(forge(model, members=lambda entries: entries.update(bomb), compression=zipfile.ZIP_DEFLATED))
     model.write_bytes(whole)
     with pytest.raises(ModelFileError, match="members"):
@@ -445,7 +445,7 @@ def test_names_given_as_lists_or_arrays_are_saved_and_loaded(tmp_path: Path) -> 
 @pytest.mark.parametrize("change", [{"row_names": ["a"]}, {"column_names": (1, 2, 3, 4)}, {"method": 7}])
 def test_what_load_would_refuse_is_not_saved(tmp_path: Path, change: dict[str, Any]) -> None:
     change = {"row_names": ["x"] * arrests().rows} if "row_names" in change else change
-    with pytest.raises(ModelFileError, match="cannot be saved, because Eckart could not load the file again"):
+    with pytest.raises(ModelFileError, match="cannot be saved, because the saved file could not be loaded again"):
         save(replace(arrests(), **change), tmp_path / "m.eckart")
     assert not (tmp_path / "m.eckart").exists()
 

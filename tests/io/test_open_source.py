@@ -29,7 +29,7 @@ from eckart.io.read_options import ReadOptions
 
 @pytest.mark.parametrize(
     ("name", "remedy"),
-    [("a.csv.xz", "Unpack it first"), ("a.json", "read_json"), ("a.dta", "read_stata"), ("a.mat", "loadmat")],
+    [("a.csv.xz", "Unpack the file first"), ("a.json", "read_json"), ("a.dta", "read_stata"), ("a.mat", "loadmat")],
 )
 def test_other_formats_are_refused_with_a_way_to_read_them(tmp_path: Path, name: str, remedy: str) -> None:
     (tmp_path / name).write_bytes(b"content")
@@ -200,7 +200,13 @@ def test_typed_tables(tmp_path: Path, kind: str) -> None:
     np.testing.assert_array_equal(source.matrix, [[1.5, 1, 1, 1.25], [nan, 2, 0, nan], [3, 3, nan, -3.5]])
     assert source.metadata.labels == {"kind": ("u", "", "u"), "day": ("2020-01-01", "2020-01-02", "2020-01-03")}
     notes = " ".join(source.metadata.notes)
-    for words in ("3 of 12 values are missing", "list (list<", "1 and 0 in 'yes'", "Dates", "'kind'"):
+    for words in (
+        "3 of 12 values are missing",
+        "list (list<",
+        "'yes' contains true and false",
+        "'day' contains dates",
+        "'kind'",
+    ):
         assert words in notes
     agree(open_source(io.BytesIO(path.read_bytes()), ReadOptions(kind.replace("stream", "arrow"))), source.matrix)
 

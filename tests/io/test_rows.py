@@ -157,7 +157,7 @@ def test_decomposed_from_file_as_from_memory(tmp_path, kind, monkeypatch):
 
 
 def test_a_text_of_many_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr("eckart.io.text.rows._CHUNK", 3000)
+    monkeypatch.setattr("eckart.io.text.index._CHUNK", 3000)
     monkeypatch.setattr("eckart.io.bytes.CHUNK", 1000)
     monkeypatch.setattr("eckart.io.text.rows._HEAD", 3000)
     monkeypatch.setattr("eckart.io.text.rows._HELD", 0)
@@ -189,7 +189,7 @@ def test_names_and_what_is_left_out(tmp_path):
 def test_parts_of_different_columns_are_refused(tmp_path):
     folder = write_folder(tmp_path)
     parquet.write_table(pa.table({"other": [1.0]}), folder / "zzz.parquet")
-    with pytest.raises(FileError, match=r"zzz.parquet.*different columns"):
+    with pytest.raises(FileError, match=r"zzz.parquet.*same columns"):
         open_rows(folder)
 
 
@@ -274,7 +274,7 @@ def test_converted_once(tmp_path, kind):
 def test_convert_needs_the_right_suffix(tmp_path):
     with pytest.raises(ParameterError, match=r"\.npy"):
         convert(write_npy(tmp_path), tmp_path / "out.npz")
-    with pytest.raises(ParameterError, match="should end"):
+    with pytest.raises(ParameterError, match="must end"):
         convert(write_npy(tmp_path), tmp_path / "out.csv")
 
 

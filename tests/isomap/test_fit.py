@@ -308,9 +308,9 @@ def test_refusals(roll):
         ek.Isomap(memory="1MB").fit(roll)
     with pytest.raises(MissingValuesError, match="row 4, column 2"):
         ek.Isomap().fit(np.where(np.indices(roll.shape).sum(axis=0) == 4, np.nan, roll)[:, :2])
-    with pytest.raises(ParameterError, match="one of n_neighbors and radius"):
+    with pytest.raises(ParameterError, match="n_neighbors and radius each determine"):
         ek.decompose(roll, "isomap", n_neighbors=None)
-    with pytest.raises(InputError, match="no neighbour within the radius"):
+    with pytest.raises(InputError, match="no fitted row within the radius"):
         ek.Isomap(n_neighbors=None, radius=5.0).fit(roll).transform(roll[:1] + 1000.0)
     with pytest.raises(ParameterError, match="k=0"):
         ek.decompose(roll, "isomap", k=0)

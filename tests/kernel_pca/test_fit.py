@@ -182,7 +182,7 @@ def test_a_precomputed_kernel_is_the_kernel():
     np.testing.assert_allclose(found.transform(new), wanted.transform(X[:4] + 1), atol=1e-9)
     with pytest.raises(InputError, match="one row and one column per observation"):
         ek.KernelPCA(3, kernel="precomputed").fit(K[:, :-1])
-    with pytest.raises(InputError, match="no inverse"):
+    with pytest.raises(InputError, match="cannot be reconstructed"):
         found.inverse_transform(np.zeros((1, 3)))
     skew = K.copy()
     skew[0, 1] += 0.1
@@ -202,7 +202,8 @@ def test_large_precomputed_kernels_go_through_lanczos():
 def test_negative_eigenvalues_are_an_error_with_their_share():
     X = data(60)
     with pytest.raises(
-        InputError, match=r"significant negative eigenvalues \(their sum is [0-9.]+ % of the sum of the positive ones"
+        InputError,
+        match=r"significant negative eigenvalues \(their sum is [0-9.]+ % of the sum of the positive eigenvalues",
     ):
         ek.KernelPCA(kernel="sigmoid", gamma=0.05).fit(X)
     factor = np.random.default_rng(0).standard_normal((30, 4))
@@ -260,7 +261,7 @@ def test_wrong_arguments_are_refused():
     X = data(20)
     with pytest.raises(ParameterError, match="did you mean 'poly'"):
         ek.decompose(X, "kernel_pca", kernel="polly")
-    with pytest.raises(ParameterError, match="k or explain"):
+    with pytest.raises(ParameterError, match="k and explain each determine"):
         ek.decompose(X, "kernel_pca", k=2, explain=0.5)
     with pytest.raises(ParameterError, match="gamma"):
         ek.decompose(X, "kernel_pca", k=2, gamma=-1.0)
@@ -458,7 +459,7 @@ def test_precomputed_kernels_of_any_size(scale, solver):
 @pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
 @pytest.mark.parametrize("scale", [1e-320, 1e-170, 1e150])
 def test_precomputed_kernels_out_of_range_are_refused(scale, solver):
-    with pytest.raises(InputError, match="Multiply the kernel by a constant"):
+    with pytest.raises(InputError, match=r"Multiply the kernel by a (small|large) number"):
         ek.decompose(_kernel(scale), "kernel_pca", kernel="precomputed", solver=solver, k=3)
 
 

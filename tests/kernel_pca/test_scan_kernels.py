@@ -20,7 +20,7 @@ def test_an_arc_wants_a_kernel_that_is_not_linear():
     assert scan.best.kernel == "rbf"
     assert scan.estimator(preimage="ridge").fit(X).gamma_ == scan.best.gamma
     assert scan.to_pandas().shape == (6, 7)
-    assert "best preimage_error first" in str(scan)
+    assert "sorted by preimage_error, best first" in str(scan)
 
 
 def test_nested_rings_want_the_kernel_that_separates_them():

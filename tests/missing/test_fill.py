@@ -112,7 +112,7 @@ def test_the_decomposition_is_that_of_the_filled_table_and_says_so():
         values = np.linalg.svd(whole - whole.mean(axis=0), compute_uv=False)
         assert np.allclose(d.values, values[:3], rtol=1e-6)
         count = int(np.isnan(table).sum())
-        assert any(f"{count:,} of {table.size:,} values" in note and "filled" in note for note in d.notes)
+        assert any(f"{count:,} of {table.size:,} values" in note and "imputed" in note for note in d.notes)
         assert len(d.details.missing.values) == count
         assert np.allclose(ek.project(d, table), d.left * d.values, atol=1e-3)
 
@@ -139,7 +139,9 @@ def test_hostile_tables():
     _, table = low_rank()
     empty = table.copy()
     empty[:, 4] = np.nan
-    with pytest.raises(InputError, match=r"1 column contains no values: 5 \(counted from 1\)"):
+    with pytest.raises(
+        InputError, match=r"1 column contains no values, so nothing can be imputed: 5 \(counted from 1\)"
+    ):
         ek.decompose(empty, "pca", k=1, missing="em")
     infinite = table.copy()
     infinite[0, 0] = np.inf
@@ -189,7 +191,7 @@ def test_sparse_gaps_take_the_mean_of_all_present_values():
     assert filled.values == pytest.approx([4.0 / 5])
     d = ek.decompose(matrix, "svd", k=2, missing="mean")
     assert any("1 of 18 values" in note for note in d.notes)
-    with pytest.raises(InputError, match="needs a dense table"):
+    with pytest.raises(InputError, match="works only with dense tables"):
         ek.fill_missing(matrix, "em")
 
 

@@ -19,7 +19,7 @@ def test_expected_shares_are_nearer_to_those_of_the_whole_table(scale):
         d = ek.decompose(table, k=2, scale=scale, missing="em")
         off_filled.append(d.explained_variance_ratio.sum() - truth)
         off_expected.append(d.details.missing.explained_variance_ratio.sum() - truth)
-        assert any("allowing for it" in note for note in d.notes)
+        assert any("allowing for that" in note for note in d.notes)
     assert np.mean(off_filled) > 0.005
     assert abs(np.mean(off_expected)) < 0.5 * np.mean(off_filled)
 

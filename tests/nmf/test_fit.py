@@ -333,10 +333,10 @@ def test_the_decomposition_is_a_value_like_any_other(tmp_path):
 @pytest.mark.parametrize(
     ("X", "options", "error", "words"),
     [
-        ([[1, -2], [3, -4]], {}, InputError, r"Negative values.*2 entries, the smallest -4 in row 2, column 2"),
+        ([[1, -2], [3, -4]], {}, InputError, r"Negative values.*2 entries. The smallest is -4, in row 2, column 2"),
         ([[1, np.nan]], {}, MissingValuesError, "NaN"),
         ([[1, np.inf]], {"missing": "mask"}, InputError, "infinity"),
-        ([[np.nan, np.nan]], {"missing": "mask"}, InputError, "Every entry is missing"),
+        ([[np.nan, np.nan]], {"missing": "mask"}, InputError, "All entries are missing"),
         ([[1, 0], [2, 1]], {"beta_loss": "itakura-saito"}, InputError, "contains zeros"),
         ([[1, 2], [2, 1]], {"beta_loss": 1, "solver": "cd"}, ParameterError, "does not handle"),
         ([[1, 2], [2, 1]], {"n_components": 3, "init": "nndsvd"}, ParameterError, "can only be used when"),
@@ -350,7 +350,7 @@ def test_bad_input_is_told_in_a_sentence(X, options, error, words):
 
 def test_negative_zero_is_zero_and_sparse_negatives_are_counted():
     assert ek.NMF(1).fit(np.array([[1.0, -0.0], [2.0, 1.0]])).components_.min() >= 0
-    with pytest.raises(InputError, match=r"1 entry, the smallest -2 in row 3, column 2"):
+    with pytest.raises(InputError, match=r"1 entry. The smallest is -2, in row 3, column 2"):
         ek.NMF(1).fit(sp.csr_array(([1.0, -2.0], ([0, 2], [3, 1])), (9, 5)))
 
 
@@ -448,7 +448,7 @@ def test_gaps_in_other_libraries(loss):
     ours, theirs = (ek.NMF(3, init="custom", beta_loss=loss, missing="mask", max_iter=20) for _ in range(2))
     wanted = quietly(ours, X, W=W, H=H)
     assert np.allclose(quietly(theirs, torch.as_tensor(X), W=W, H=H).numpy(), wanted, rtol=1e-6, atol=1e-9)
-    with pytest.raises(InputError, match=r"1 entry, the smallest -2 in row 1, column 2"):
+    with pytest.raises(InputError, match=r"1 entry. The smallest is -2, in row 1, column 2"):
         ek.NMF(1).fit(torch.as_tensor([[1.0, -2.0], [3.0, 4.0]]))
     with pytest.raises(MissingValuesError, match="1 missing value"):
         ek.NMF(1).fit(torch.as_tensor([[1.0, float("nan")], [3.0, 4.0]]))

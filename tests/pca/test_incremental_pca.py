@@ -190,7 +190,7 @@ def test_many_columns_give_true_bounds(monkeypatch):
             low, high = pca.certificate_.explained
         assert len(heard) == 1
         assert not pca.certificate_.proved
-        assert "The result is not exact" in pca.decomposition_.notes[0]
+        assert "The result is approximate" in pca.decomposition_.notes[0]
         assert low <= np.sum(exact**2) / np.sum((X - X.mean(axis=0)) ** 2) <= high
         assert (pca.certificate_.lower <= exact * (1 + 1e-12)).all()
         assert (exact <= pca.certificate_.upper * (1 + 1e-12)).all()

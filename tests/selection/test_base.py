@@ -37,7 +37,7 @@ def test_a_column_that_repeats_another_is_left_out(kind: str) -> None:
 def test_noise_warns(nested: bool) -> None:
     rng = np.random.default_rng(1)
     search = ek.BackwardElimination(Ridge(), nested=nested, n_features_to_select=3)
-    with pytest.warns(DataWarning, match="Nothing predicts the target"):
+    with pytest.warns(DataWarning, match="The columns do not predict the target"):
         search.fit(rng.standard_normal((40, 6)), rng.standard_normal(40))
 
 

@@ -33,7 +33,7 @@ def test_long_exact_values_are_replaced_by_decimals() -> None:
     assert "(exact values too long to print)" in text
     assert "too long to print" in solution.latex()
     assert "too long to print" in solution.html()
-    assert re.search(r"For λ ≈ 8.99998 solve", text)
+    assert re.search(r"For λ ≈ 8.99998, solve", text)
     assert "For λ = 8.99998" not in text
 
 

@@ -59,7 +59,7 @@ def test_no_error_is_left_in_english(arguments: list[str]) -> None:
 
 def test_english_and_python_keep_their_words() -> None:
     result = CliRunner().invoke(main, ["worked", "pca", "1 2; 2 3", "-k", "7", "--lang", "en"])
-    assert result.stderr == "Error: -k 7 is not possible: use a whole number from 1 to 2.\n"
+    assert result.stderr == "Error: -k 7 is out of range. Use a whole number from 1 to 2.\n"
     result = CliRunner().invoke(main, ["exercise", "gram-schmit", "--lang", "en"])
     assert result.stderr.endswith("isomap; did you mean gram-schmidt?\n")
 

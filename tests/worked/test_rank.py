@@ -11,7 +11,7 @@ from eckart import worked
 def test_rows_of_a_zero_matrix_have_no_others_to_depend_on(matrix: str) -> None:
     solution = worked.rank(matrix)
     assert solution["rank"] == 0
-    assert "the others" not in str(solution)
+    assert "the other rows" not in str(solution)
 
 
 def test_reduced_matrices_have_their_own_names() -> None:

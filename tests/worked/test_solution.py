@@ -163,7 +163,7 @@ def test_power_iteration_writes_out_the_first_multiplication(solutions: dict[str
 
 def test_full_detail_of_larger_ones() -> None:
     four = worked.determinant("2 1 0 3; 1 4 2 1; 0 5 6 1; 1 1 1 2").at("full").text(width=200)
-    assert "Cofactors along row 1" in four
+    assert "cofactors along row 1" in four
     assert "M_(1,1) = (4) (6) (2)" in four
     assert "b_(1,1) = (2) (4) - (1) (1) = 7" in four
     assert "Sarrus" in worked.eigen("1 3 5; 2 4 1; 6 1 9").at("full").text()

@@ -3,7 +3,7 @@ Dask
 ====
 
 Pass a Dask array, and the workers of a Dask cluster compute its decomposition. The result does not depend on the number
-of workers, and it agrees with that of a NumPy array.
+of workers. It agrees with the result for the same data in a NumPy array.
 """
 
 import dask.array as da

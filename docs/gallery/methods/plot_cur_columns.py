@@ -2,8 +2,8 @@
 CUR: real columns instead of components
 =======================================
 
-CUR approximates a table by some of its own columns and rows. The plot compares the error of CUR with the smallest
-possible error of the same rank, which is that of the SVD.
+CUR approximates a table by some of its own columns and rows. The plot compares the error of CUR with the error of the
+truncated SVD, which is the smallest error possible for the same rank.
 """
 
 import matplotlib.pyplot as plt

@@ -48,7 +48,7 @@ _EVERY_RULE = 100_000
 _MOST_SCORES = 20_000_000
 """Scores are kept if they are at most this many numbers."""
 _MOST_COLUMNS = 1_000_000
-_NO_COMPONENTS = "Each line is one value of a table, so no number of components is recommended."
+_NO_COMPONENTS = "Each line is one value of a table, so Eckart does not recommend a number of components."
 
 
 def analyze(
@@ -111,11 +111,15 @@ def analyze(
     if is_model(source):
         if options:
             name = next(iter(options))
-            raise TypeError(f"analyze() got an unexpected keyword argument {name!r}: the model is already fitted.")
+            raise TypeError(
+                f"analyze() got an unexpected keyword argument {name!r}. The model is already fitted, so "
+                "options for fitting do not apply."
+            )
         return _of_model(decomposition_of(source), data, dict(labels or {}), ranks)
     if data is not None:
         raise ParameterError(
-            "The first argument already contains the data. Leave out data=, which is used only with a model."
+            "The first argument already contains the data. Leave out data=, which is needed only if "
+            "the first argument is a model."
         )
     given, others = split_options(options)
     memory = memory_bytes(others.get("memory"))
@@ -166,7 +170,7 @@ def _of_table(
         if method is None and _has_distances(table, square):
             options = _scaling_options(table, options)
             chosen, taken = get_method("kernel_pca"), inner_products(table)
-            note = f"{note} The report shows its principal coordinates (kernel PCA of -1/2 J D^2 J)."
+            note = f"{note} The report shows its principal coordinates (classical multidimensional scaling)."
         if square.kind == "correlations" and ranks == "auto":
             ranks = None  # rules about noise need rows that are observations
         notes.append(Note(square.kind, note))
@@ -185,9 +189,9 @@ def _of_table(
 def _refuse_too_wide(table: DataSource) -> None:
     if table.shape[1] > _MOST_COLUMNS:
         raise InputError(
-            f"The table has {table.shape[1]:,} columns. An analysis describes every column, and more than "
-            f"{_MOST_COLUMNS:,} columns take minutes and gigabytes. Keep fewer columns, or decompose the table without "
-            "a report."
+            f"The table has {table.shape[1]:,} columns. An analysis describes every column, and takes "
+            f"minutes and gigabytes for more than {_MOST_COLUMNS:,} columns. Keep fewer columns, or "
+            "decompose the table without a report."
         )
 
 
@@ -201,11 +205,14 @@ def _long_form(lines: RatingLines | None, metadata: Metadata) -> list[Note]:
     row, column, number = quoted(row), quoted(column), quoted(number)
     seen = f"Each line has one value of a table: a row ({row}), a column ({column}) and a number ({number})."
     if is_rating(lines.titles[2]):
-        remedy = f"Use {either('eckart.Ratings', _RECOMMEND)} instead."
+        remedy = f"Use {either('eckart.Ratings', _RECOMMEND)} instead of a decomposition."
     else:
-        remedy = f"Write one line for each {row} and one column for each {column} first (pandas: pivot_table)."
+        remedy = (
+            f"First reshape the data to one line per {row} and one column per {column}, for example with "
+            "pandas.pivot_table."
+        )
     code = "rating_lines" if is_rating(lines.titles[2]) else "long_table"
-    return [Note(code, f"{seen} The components of such a list are meaningless. {remedy}")]
+    return [Note(code, f"{seen} The components of such a list would be meaningless. {remedy}")]
 
 
 def _matrix_of(table: DataSource) -> Matrix | None:
@@ -332,7 +339,7 @@ def _gathered(
     d = replace(d, notes=(*d.notes, *noticed, *dominant_rows(d, advice.k or 1)))
     found = None if meaningless else clusters(d, d.k if advice.k == 0 else advice.model, matrix)
     if found is not None and found.count > 1 and advice.k == 0:
-        found = replace(found, lines=(*found.lines, "Rows can form clusters although no component stands out."))
+        found = replace(found, lines=(*found.lines, "Rows can form clusters even if no component stands out."))
     return Analysis(
         d, advice, column_roles(metadata, column_labels(d)), choice, unusual(d, matrix, advice.model), found, labels,
         matrix, metadata.parsing_notes, metadata.name, options, requested,

@@ -140,14 +140,14 @@ class Bootstrap:
         header = ("component", "share", "lower", "upper", "|cosine|", "same position")
         kinds = ("text", "percent", "percent", "percent", "number", "percent")
         caption = (
-            f"{self._intervals()} |cosine|: mean cosine with the matching component of the resamples; "
-            "1 means that it is the same in every resample. "
+            f"{self._intervals()} |cosine| is the mean absolute cosine of the angle to the same "
+            "component in the resamples; 1 means that the component is the same in every resample. "
         )
         return Table(
             "Components, bootstrapped",
             header,
             lines,
-            caption + "In resamples, the shares of the leading components tend to be slightly too high.",
+            caption + "In resamples, the leading components tend to explain slightly more than in the data.",
             kinds,
         )
 
@@ -161,10 +161,13 @@ class Bootstrap:
         names, text = component_labels(self.decomposition), ""
         if self.groups:
             listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
-            text = f" Only the subspace spanned by {listed} is determined; the loadings refer to one basis of it."
+            text = (
+                f" Only the subspace spanned by {listed} is determined, so the loadings refer to one of "
+                "many possible bases."
+            )
         if self.unseparated:
             listed = ", ".join(names[k] for k in self.unseparated)
-            text += f" {listed} cannot be separated from the next component: request more components."
+            text += f" {listed} cannot be separated from the next component. Request more components."
         return text
 
     def _ends(self, drawn: Floats, confidence: float | None = None) -> tuple[Floats, Floats]:
@@ -179,7 +182,7 @@ class Bootstrap:
 
     def _intervals(self) -> str:
         draws = len(self.explained_variance_ratio)
-        return f"{100 * self.confidence:g} % of {draws:,} resamples lie between 'lower' and 'upper'."
+        return f"{100 * self.confidence:g} % of {draws:,} bootstrap resamples lie between 'lower' and 'upper'."
 
 
 def bootstrap(
@@ -207,8 +210,9 @@ def bootstrap(
     confidence : float, default 0.95
         Confidence level of the intervals.
     sample_weight : array-like of shape (n_samples,), default None
-        Weight of each row. Integer weights have the same effect as repeated rows. Each sample draws as many rows as the
-        weights sum to, or as many as there are rows with a positive weight, if that is more.
+        Weight of each row. Rows are drawn with probabilities proportional to their weights. Integer weights have the
+        same effect as repeated rows. The number of draws is the sum of the weights, but at least the number of rows
+        with a positive weight.
     rng : int or numpy.random.Generator, default None
         Seed for the resampling. None uses a fixed seed.
     rows : array-like, sparse matrix, data frame or path, default None
@@ -247,7 +251,9 @@ def bootstrap(
     """
     if is_model(data):
         if rows is None:
-            raise ParameterError("A model does not store its data. Pass the data as well: bootstrap(model, rows=data).")
+            raise ParameterError(
+                "A model does not contain its data. Pass the data as well: bootstrap(model, rows=data)."
+            )
         d, data = decomposition_of(data), rows
         method = cast("Literal['pca', 'svd']", d.method)
         options = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None, **options}
@@ -289,7 +295,9 @@ def _in_memory(data: object) -> Array:
     """The data as a matrix whose rows can be drawn."""
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("Resampling needs the data in memory, but they are read in blocks. Use a sample of the rows.")
+        raise InputError(
+            "Resampling needs the data in memory, but these data are read in blocks. Use a sample of the rows."
+        )
     return data if is_array(data) or is_sparse(data) else opened.matrix.matrix
 
 
@@ -298,7 +306,8 @@ def _check(method: str, count: int, confidence: float) -> None:
         raise ParameterError(f"bootstrap() does not support method={method!r}. Use 'pca' or 'svd'.")
     if count < 2 or not 0 < confidence < 1:
         raise ParameterError(
-            f"count={count!r}, confidence={confidence!r}: count must be at least 2, and confidence between 0 and 1."
+            f"count={count!r}, confidence={confidence!r} is out of range. count must be at least 2, "
+            "and confidence must be between 0 and 1."
         )
 
 

@@ -107,17 +107,18 @@ def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters
     reference, components = choice.reference, counted(k, "component")
     if choice.objection:
         line = (
-            f"There are no clear clusters on {components}. The best partition has {choice.count} groups and a mean "
-            f"silhouette width of {width:.2f}. {choice.objection}"
+            f"The scores on {components} show no clear clusters. The best partition has {choice.count} "
+            f"groups and a mean silhouette width of {width:.2f}. {choice.objection}"
         )
         return Clusters(np.zeros(d.rows, np.intp), 1, k, width, reference, (line,))
     codes = _consolidated(unit, np.array([sample[codes == i].mean(axis=0) for i in range(codes.max() + 1)]))
     codes = np.argsort(np.argsort(-np.bincount(codes), kind="stable"))[codes]  # the largest cluster first
     count = int(codes.max()) + 1
     line = (
-        f"There are {count} clusters on {components}, found by Ward's method and refined by k-means. Their mean "
-        f"silhouette width is {width:.2f}; in samples from a single normal distribution, {count} clusters reach at "
-        f"most {reference:.2f}. Fewer rows lie between neighbouring clusters than around their means."
+        f"The scores on {components} form {count} clusters (Ward's method, refined by k-means). Their "
+        f"mean silhouette width is {width:.2f}. If all rows came from a single normal distribution, "
+        f"{count} clusters would reach at most {reference:.2f}. Fewer rows lie between neighbouring "
+        "clusters than around their means."
     )
     return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
 
@@ -179,12 +180,12 @@ def _compared(points: Floats, found: Partitions, references: list[Partitions]) -
     best = int(np.where(separated | ~separated.any(), excess[0], -np.inf).argmax())
     objection = ""
     if excess[0, best] <= excess[1:].max():
-        objection = "Samples from a single normal distribution can be partitioned just as clearly."
+        objection = "Rows drawn from a single normal distribution can be partitioned just as clearly."
     elif not separated.any():
         smallest = int(np.bincount(found[counts[best]][1]).min())
-        objection = "Neighbouring clusters are not separated: as many rows lie between them as around their means."
+        objection = "Neighbouring groups are not separated: as many rows lie between them as around their means."
         if 0.5**smallest > _LEVEL:  # too few to show a gap
-            objection = f"The smallest group has only {counted(smallest, 'row')}, which may be outlying."
+            objection = f"The smallest group has only {counted(smallest, 'row')}, which may be an outlier."
     return _Choice(counts[best], float(widths[1:, best].max()), objection)
 
 
@@ -251,11 +252,9 @@ def _described(d: Decomposition, codes: Codes, count: int, scores: Floats) -> Ta
         marks = _marks(middle, right, columns, values, len(members)) if linear else ""
         rows.append((f"cluster\N{NO-BREAK SPACE}{code + 1}", len(members), names[nearest], marks))
     axes = joined(list(component_labels(d)[: scores.shape[1]]))
-    caption = f"Clusters of the scores on {axes}. The typical row is the one nearest to the mean of its cluster."
+    caption = f"Clusters of the scores on {axes}. The typical row of a cluster is the row nearest to its mean."
     kinds = ("text", "count", "text", "text")
-    return Table(
-        "Clusters", ("cluster", "rows", "typical row", "compared with the overall mean"), tuple(rows), caption, kinds
-    )
+    return Table("Clusters", ("cluster", "rows", "typical row", "compared with all rows"), tuple(rows), caption, kinds)
 
 
 def _marks(middle: Floats, right: Floats, columns: tuple[str, ...], scores: Floats, size: int) -> str:

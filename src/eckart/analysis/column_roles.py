@@ -30,7 +30,7 @@ _FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%b-%Y", "%d %b %
 _YEAR = re.compile(r"[12]\d{3}")
 _QUARTER = re.compile(r"([12]\d{3})[-_ ]?[Qq]([1-4])")
 _SUPPLEMENTARY = {
-    "category": "supplementary: compared with the components and used to colour the rows",
+    "category": "supplementary: compared with the components, and used to colour the rows",
     "date": "supplementary: compared with the components",
 }
 _IMPUTED = {"mean": "replaced by the column mean", "em": "imputed from the components"}
@@ -148,7 +148,7 @@ def columns_table(roles: Sequence[ColumnRole], d: Decomposition) -> Table | None
 def _treatment(d: Decomposition, role: ColumnRole, gaps: int, spread: float | None) -> str:
     text = role.treatment
     if spread == 0:
-        text += ", but constant, so it affects no component"
+        text += ", but it is constant, so it does not affect the components"
     imputed = svd_details(d).missing
     if gaps and imputed is not None:
         way = _IMPUTED.get(imputed.how, "imputed")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.column_roles import dates_of
+from eckart.analysis.combined_columns import OTHERS, combined_columns
 from eckart.analysis.labels import column_labels
 from eckart.arrays import Floats
-from eckart.formatting import joined
 from eckart.io.roles import quoted
 from eckart.notes import Note
 from eckart.registry import method_of
@@ -28,10 +28,6 @@ _LARGEST = 2_000_000
 """Tables with more entries, or with more columns than `_WIDEST`, are not checked."""
 _WIDEST = 300
 _FEWEST_ROWS = 12
-_EXACT = 1e-10
-"""Length of the residual, relative to the column, below which it is a combination of others."""
-_MOST_NAMED = 5
-_OTHERS = "columns=[...] with the others"
 _TARGET = re.compile(r"(?i)y|target|targets|label|labels|class|classes|outcome|response")
 _MOST_CLASSES = 10
 _SERIES_ROWS = 30
@@ -50,60 +46,10 @@ def data_notes(d: Decomposition, matrix: object, metadata: Metadata) -> tuple[No
     table = np.asarray(matrix, np.float64)
     names = column_labels(d)
     return (
-        *_combined(table, names, center=d.mean is not None),
+        *combined_columns(table, names, center=d.mean is not None),
         *_targets(table, names),
         *_series(table, metadata),
     )
-
-
-def _combined(table: Floats, names: Sequence[str], *, center: bool) -> list[Note]:
-    """A note that names columns which are linear combinations of two or more earlier columns."""
-    rows, columns = table.shape
-    # With fewer rows, every column is a combination of the others.
-    found = _combinations(table, center=center) if rows > columns + 1 else []
-    if not found:
-        return []
-    if len(found) == 1:
-        j, parts = found[0]
-        it, first = "it", f"{quoted(names[j])} is a linear combination of {_named(names, parts)}. It repeats"
-    else:
-        shown = [f"{quoted(names[j])} of {_named(names, parts)}" for j, parts in found[:_MOST_NAMED]]
-        more = f", and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-        it, first = "them", f"Some columns are linear combinations of others: {'; '.join(shown)}{more}. They repeat"
-    combined = tuple(names[j] for j, _ in found)
-    drop = f"--drop {shlex.quote(','.join(combined))}"
-    text = (
-        f"{first} information, which can raise the number of components. To leave {it} out, use "
-        f"{either(_OTHERS, drop)}."
-    )
-    return [Note("combined_columns", text, {"columns": combined})]
-
-
-def _combinations(table: Floats, *, center: bool) -> list[tuple[int, list[int]]]:
-    """Columns that are linear combinations of two or more earlier columns, and these."""
-    table = table / np.maximum(np.abs(table).max(axis=0), np.finfo(float).tiny)
-    table = table - table.mean(axis=0) if center else table
-    found: list[tuple[int, list[int]]] = []
-    kept: list[int] = []
-    basis = np.zeros((len(table), 0))
-    for j, column in enumerate(table.T):
-        rest = column
-        for _ in range(2):  # twice is enough to be orthogonal to rounding
-            rest = rest - basis @ (basis.T @ rest)
-        length, left = float(np.linalg.norm(column)), float(np.linalg.norm(rest))
-        if left > _EXACT * length:
-            kept.append(j)
-            basis = np.column_stack([basis, rest / left])
-        elif length > _EXACT:
-            weights = np.linalg.lstsq(table[:, kept], column, rcond=None)[0]
-            sizes = np.abs(weights) * np.linalg.norm(table[:, kept], axis=0)
-            found.append((j, [kept[i] for i in np.flatnonzero(sizes > 1e-6 * length).tolist()]))
-    return [(j, parts) for j, parts in found if len(parts) > 1]
-
-
-def _named(names: Sequence[str], parts: list[int]) -> str:
-    some = [quoted(names[j]) for j in parts[:_MOST_NAMED]]
-    return joined(some) if len(parts) <= _MOST_NAMED else f"{', '.join(some)} and {len(parts) - _MOST_NAMED} more"
 
 
 def _targets(table: Floats, names: Sequence[str]) -> list[Note]:
@@ -117,7 +63,7 @@ def _targets(table: Floats, names: Sequence[str]) -> list[Note]:
             text = (
                 f"{quoted(name)} has {len(values)} different values and looks like a class to predict, but it is "
                 f"analysed as a measurement. To leave it out, use "
-                f"{either(_OTHERS, f'--labels {shlex.quote(name)}, which also colours the rows by it')}."
+                f"{either(OTHERS, f'--labels {shlex.quote(name)}, which also colours the rows by it')}."
             )
             notes.append(Note("target_column", text, {"column": name}))
     return notes
@@ -127,13 +73,16 @@ def _series(table: Floats, metadata: Metadata) -> list[Note]:
     """A note if consecutive rows are similar, as in a time series."""
     if len(table) < _SERIES_ROWS or table.shape[1] == 1:
         return []
+    dated = _has_ordered_dates(metadata)
+    if not dated:
+        table = _without_order(table)
     own, steps = _consecutive(table), _consecutive(np.diff(table, axis=0))
     known = np.isfinite(own)
     if not known.any():
         return []
     typical = float(np.median(own[known]))
     smooth = float(np.median(np.nan_to_num(steps[known]))) > _NOISY_STEPS
-    if typical < _DATED or not (_has_ordered_dates(metadata) or (typical >= _UNDATED and smooth)):
+    if typical < _DATED or not (dated or (typical >= _UNDATED and smooth)):
         return []
     text = (
         f"Consecutive rows are similar, as in a time series: a column and its next row correlate by {typical:.2f} "
@@ -141,6 +90,23 @@ def _series(table: Floats, metadata: Metadata) -> list[Note]:
         "To analyse changes instead, take differences first (pandas: table.diff().dropna())."
     )
     return [Note("series", text, {"correlation": typical})]
+
+
+def _without_order(table: Floats) -> Floats:
+    """The other columns without what a column explains by which the rows are sorted; the table if they are not sorted.
+
+    In a table sorted by one column, correlated columns are similar in consecutive rows, although the rows are
+    independent.
+    """
+    steps = np.diff(table, axis=0)
+    ordered = np.flatnonzero(((steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)) & (steps != 0).any(axis=0))
+    if not ordered.size or ordered.size == table.shape[1]:
+        return table
+    centred = table - table.mean(axis=0)
+    key = centred[:, ordered[0]] / np.linalg.norm(centred[:, ordered[0]])
+    others = np.delete(centred, ordered, axis=1)
+    left: Floats = others - np.outer(key, key @ others)
+    return left
 
 
 def _consecutive(table: Floats) -> Floats:

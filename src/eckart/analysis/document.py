@@ -13,6 +13,7 @@ from eckart.aliases import JsonObject
 if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
     from eckart.result import Certificate, Decomposition, Plan
+    from eckart.wording import Door
 
 
 def of_decomposition(d: Decomposition) -> JsonObject:
@@ -55,19 +56,21 @@ def of_decomposition(d: Decomposition) -> JsonObject:
     }
 
 
-def of_analysis(found: Analysis) -> JsonObject:
+def of_analysis(found: Analysis, door: Door = "python") -> JsonObject:
     """The decomposition, the recommendation, the roles of the columns, and the sections of the report."""
     from eckart.analysis.report.contents import sections
+    from eckart.notes import for_door
 
-    advice = found.recommendation
+    d, advice = found.decomposition, found.recommendation
+    sentence = for_door(advice.sentence, door)
     shown = [
         {
             "key": section.key, "title": section.title, "lines": [line for line in section.lines if line],
             "tables": {name: table.to_dict() for name, table in section.tables.items()},
         }
-        for section in sections(found)
+        for section in sections(found, door)
     ]  # fmt: skip
-    recommended = {"k": advice.k, "explained": advice.explained, "rule": advice.rule, "sentence": advice.sentence}
+    recommended = {"k": advice.k, "explained": advice.explained, "rule": advice.rule, "sentence": sentence}
     parts = {
         "recommended": recommended,
         "roles": [{"name": role.name, "role": role.role, "treatment": role.treatment} for role in found.roles],
@@ -75,7 +78,7 @@ def of_analysis(found: Analysis) -> JsonObject:
         "clusters": None if found.clusters is None else {"count": found.clusters.count, "codes": found.clusters.codes},
         "sections": shown,
     }
-    made: JsonObject = of_decomposition(found.decomposition) | plain(parts)
+    made: JsonObject = of_decomposition(d) | plain(parts) | {"notes": [for_door(note, door) for note in d.notes]}
     return made
 
 

@@ -124,7 +124,7 @@ def column_spread(d: Decomposition) -> Floats:
     if not complete(d):
         message = "The components do not explain all of the variance and the columns were not scaled, so the columns' "
         raise ParameterError(
-            message + "standard deviations are unknown. Decompose with scale=True, or keep all components."
+            message + "standard deviations are unknown. Decompose with scale=True, or compute all components."
         )
     return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.explained_variance)))
 
@@ -158,7 +158,8 @@ def check_orthogonal(d: Decomposition, what: str) -> None:
     """Raise if the method has no orthogonal components in the space of the columns."""
     if not method_of(d).orthogonal:
         message = (
-            f"{what} need orthogonal components in the space of the columns, which {method_name(d)} does not have. "
+            f"{what} need orthogonal components in the space of the columns, but the components of "
+            f"{method_name(d)} are not orthogonal. "
         )
         raise ParameterError(message + "Decompose with 'pca' or 'svd'.")
 
@@ -174,13 +175,16 @@ def check_linear(d: Decomposition) -> None:
 
 def check_centred(d: Decomposition) -> None:
     if d.mean is None:
-        message = "The columns were not centred, so correlations with the components are unknown. Decompose with 'pca'."
+        message = (
+            "Correlations with the components need centred columns, but these columns were not centred. "
+            "Decompose with 'pca'."
+        )
         raise ParameterError(message)
 
 
 def check_component(d: Decomposition, component: int) -> int:
     if not 0 <= component < d.k:
-        raise ParameterError(f"component={component!r} does not exist: use an index from 0 to {d.k - 1}.")
+        raise ParameterError(f"component={component!r} does not exist. Use an index from 0 to {d.k - 1}.")
     return int(component)
 
 
@@ -189,7 +193,7 @@ def check_k(d: Decomposition, k: int | None) -> int:
     if k is None:
         return d.k
     if not 1 <= k <= d.k:
-        raise ParameterError(f"k={k!r} is out of range: the decomposition has {counted(d.k, 'component')}.")
+        raise ParameterError(f"k={k!r} is out of range, because the decomposition has {counted(d.k, 'component')}.")
     return int(k)
 
 
@@ -227,7 +231,7 @@ def of_rows(d: Decomposition, title: str, numbers: Floats, caption: str) -> Tabl
 
 def _refuse_without_left() -> NoReturn:
     raise ParameterError(
-        "This decomposition does not contain the coordinates of the rows (left is None), so results for "
-        "individual rows are not available. Decompose with left=True, or add them to a fitted model: "
+        "Results for single rows need the coordinates of the rows, but this decomposition does not "
+        "contain them (left is None). Decompose with left=True, or add them to a fitted model: "
         "eckart.with_rows(model, data)."
     )

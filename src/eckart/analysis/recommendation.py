@@ -50,9 +50,9 @@ class Recommendation:
 def _without_choice(d: Decomposition) -> Recommendation | None:
     """The answer if there is no number to choose: no component, no variance, or only one direction. None otherwise."""
     if d.k == 0:
-        return Recommendation(None, None, "", "There is no component.", 0)
+        return Recommendation(None, None, "", "The data have no components.", 0)
     if d.norm == 0.0:
-        return Recommendation(0, (0.0, 0.0), "", "No column varies, so there is nothing to explain.", 1)
+        return Recommendation(0, (0.0, 0.0), "", "All columns are constant, so there is nothing to explain.", 1)
     if has_one_direction(d):
         column = _dominating(d)
         if column is not None:
@@ -60,7 +60,9 @@ def _without_choice(d: Decomposition) -> Recommendation | None:
             remedy = "Scale the columns, or leave this one out if it identifies rows"
             typed = either("scale=True, or columns=[...] with the others", f"--scale or --drop {shlex.quote(column)}")
             return Recommendation(1, explained(d), "", Note("dominating_column", f"{first} {remedy}: {typed}."), 1)
-        sentence = f"There is only one direction, and {component_labels(d)[0]} explains all of the {total_name(d)}."
+        sentence = (
+            f"The data vary in only one direction, so {component_labels(d)[0]} explains all of the {total_name(d)}."
+        )
         return Recommendation(1, explained(d), "", sentence, 1)
     return None
 
@@ -104,12 +106,12 @@ def _none(d: Decomposition, choice: RankChoice, why: str) -> str:
     share = percent(float(floats(d.explained_variance_ratio)[0]))
     first = f"{component_labels(d)[0]} explains {share} of the {total_name(d)}"
     if choice.decided_by in _TESTS and any(code_of(note) == "copied_columns" for note in choice.notes):
-        unrelated = "without the columns that are multiples of another, unrelated columns would explain as much"
+        unrelated = "if multiples of other columns are left out, unrelated columns would explain as much"
         return f"No component stands out from noise. {why} {first}; {unrelated}."
     if choice.decided_by in _TESTS:
-        unrelated = "no more than the leading component of unrelated columns with these variances would"
+        unrelated = "no more than it would if columns with these variances were unrelated"
         return f"No component stands out from noise. {why} {first}, {unrelated}."
-    return f"No component is clearly separated from the next. {why} {first}; correlated noise can explain as much."
+    return f"No component is clearly separated from the next. {why} {first}, but correlated noise can explain as much."
 
 
 def _of_filled(d: Decomposition, k: int, bounds: tuple[float, float]) -> str:
@@ -120,7 +122,10 @@ def _of_filled(d: Decomposition, k: int, bounds: tuple[float, float]) -> str:
     expected = float(imputed.explained_variance_ratio[:k].sum())
     if bounds[0] - expected < LEAST_DIFFERENCE:
         return ""
-    return f" of the filled table, or about {percent(expected)} after allowing for the noise that imputed values lack"
+    return (
+        " of the table with imputed values. Imputed values contain no noise; allowing for that, the "
+        f"share is about {percent(expected)}"
+    )
 
 
 def _reason(choice: RankChoice, rule: str) -> str:
@@ -138,7 +143,10 @@ def _range(choice: RankChoice) -> str:
 def _without_rules(d: Decomposition) -> Recommendation:
     """The answer if no rule gave a number: what is explained, without advice on noise."""
     if not method_of(d).additive or d.which == "smallest":
-        sentence = f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule recommends how many to keep."
+        sentence = (
+            f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule applies that recommends "
+            "how many to keep."
+        )
         return Recommendation(None, None, "", sentence, d.k)
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _TARGET - 1e-12)) + 1
     if enough > d.k or not method_of(d).orthogonal:
@@ -158,7 +166,8 @@ def _only_explained(d: Decomposition, enough: int) -> Recommendation:
     some = "the first explains" if enough == 1 else f"the first {enough} explain"
     first = f"; {some} at least 90 %" if enough < d.k else ""
     sentence = (
-        f"The {all_of_them} {interval(*bounds)} of the {total_name(d)}{first}. No rule recommends how many to keep."
+        f"The {all_of_them} {interval(*bounds)} of the {total_name(d)}{first}. No rule applies that "
+        "recommends how many to keep."
     )
     return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
 

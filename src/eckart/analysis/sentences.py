@@ -50,19 +50,21 @@ def treated(d: Decomposition) -> str:
     if own := method_of(d).treatment(d):
         return own
     if d.mean is None:
-        centred = "The columns were not centred: distances are from zero, so columns with large values dominate."
+        centred = (
+            "The columns were not centred, so distances are measured from zero and columns with large values dominate."
+        )
     else:
         centred = "The mean of each column was subtracted."
     if d.scale is not None:
-        scaled = "Each column was divided by its standard deviation, so that units do not matter."
+        scaled = "Each column was divided by its standard deviation, so the units of the columns do not matter."
         return f"{centred} {scaled}"
-    return f"{centred} Columns were not scaled: those with the largest variance dominate."
+    return f"{centred} The columns were not scaled, so those with the largest variance dominate."
 
 
 def _angle(c: Certificate) -> str:
     if c.angle < 1:
-        return f"The angle between their span and the true subspace is {_degrees(c.angle)}."
-    return "There is no useful bound on the angle between their span and the true subspace."
+        return f"The angle between the computed and the true subspace is {_degrees(c.angle)}."
+    return "There is no useful bound on the angle between the computed and the true subspace."
 
 
 def sure(d: Decomposition) -> list[str]:
@@ -83,7 +85,7 @@ def sure(d: Decomposition) -> list[str]:
     lines.append(_angle(c))
     lines += [_undetermined(d, first, last) for first, last in c.undetermined]
     lines += _chance(c)
-    reached = "was reached" if c.proved else "was NOT reached"
+    reached = "was reached" if c.proved else "was not reached"
     reads = f"{c.passes} pass{'es' * (c.passes != 1)}"
     return [
         *lines,
@@ -102,8 +104,8 @@ def _proved(d: Decomposition) -> str:
 def _chance(c: Certificate) -> list[str]:
     if c.failure_probability > 0:
         chance = f"{c.failure_probability:.0e}"
-        return [f"The bounds rest on random probes and fail with a probability of at most {chance}."]
-    return ["The bounds do not depend on chance, and they include rounding errors."]
+        return [f"The bounds use random probes and fail with a probability of at most {chance}."]
+    return ["The bounds hold with certainty, and they include rounding errors."]
 
 
 def carried(d: Decomposition) -> str:
@@ -137,8 +139,8 @@ def _not_proved(d: Decomposition, c: Certificate) -> list[str]:
     asked = percent(c.tolerance, 3)
     return [
         (
-            f"The requested accuracy of the explained variance ({asked}) was NOT reached, but the stated interval is "
-            "proved."
+            f"The requested accuracy of the explained variance ({asked}) was not reached, but the "
+            "stated bounds are proved."
         ),
         *lines,
     ]
@@ -162,7 +164,7 @@ def makes(d: Decomposition, axis: int) -> str:
 def scree_finding(d: Decomposition) -> str:
     """What the scree plot shows, in words."""
     if d.k == 0:
-        return "There is no component."
+        return "The data have no components."
     shares, names = floats(d.explained_variance_ratio), component_labels(d)
     if not method_of(d).additive:
         strongest = int(shares.argmax())
@@ -184,7 +186,7 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
             found = top_loadings(d, component, most=4)
             parts.append(f"{name} {_led_by(found, short_names(column_labels(d), 24))}")
     sentence = "; ".join(parts)
-    return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
+    return f"{sentence[0].upper()}{sentence[1:]}{'' if sentence.endswith('.') else '.'}" if parts else ""
 
 
 def _led_by(found: Sequence[tuple[str, float]], short: Mapping[str, str]) -> str:
@@ -206,6 +208,6 @@ def _undetermined(d: Decomposition, first: int, last: int) -> str:
     names = component_labels(d)
     last = min(last, d.k - 1)
     if first == last:
-        return f"{names[first]} is not determined: other directions explain as much."
+        return f"{names[first]} is not unique: other directions explain as much."
     group = f"{names[first]} to {names[last]}"
-    return f"{group} are determined only as a subspace: their directions within it are arbitrary."
+    return f"{group} are determined only as a subspace: within the subspace, their directions are arbitrary."

@@ -36,13 +36,14 @@ def recognise(source: DataSource) -> SquareTable | None:
     size, diagonal = float(np.abs(matrix).max()), np.diagonal(matrix)
     if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= rows:
         return SquareTable(
-            "distances", "The table is a distance matrix: symmetric and non-negative, with a zero diagonal."
+            "distances", "The table is a distance matrix: it is symmetric and non-negative, with a zero diagonal."
         )
     if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
         note = (
-            "The table is a correlation matrix: symmetric with ones on its diagonal. Its rows are not observations, so "
-            "explained variance and unusual rows do not describe the original data. Analyse the original data, or use "
-            f"{_SVD} for the eigenvalues of this matrix."
+            "The table is a correlation matrix: it is symmetric with ones on its diagonal. Its rows "
+            "are not observations, so explained variance and unusual rows do not describe the "
+            f"original data. Analyse the original data, or use {_SVD} to compute the eigenvalues of "
+            "this matrix."
         )
         return SquareTable("correlations", note)
     return None

@@ -18,6 +18,7 @@ from eckart.analysis.report.supplementary_section import supplementary
 from eckart.fitted import decomposition_of
 from eckart.formatting import clean
 from eckart.notes import for_door
+from eckart.options import hint_keywords
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -39,7 +40,7 @@ _WORD = re.compile(r"(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|\S)+")
 
 def _certified(found: Analysis) -> list[str]:
     certificate = found.kept.certificate
-    known = "There is no certificate for this result." if certificate is None else clean(certificate.summary)
+    known = "This result has no certificate." if certificate is None else clean(certificate.summary)
     return [line for line in (known, sentences.how(found.decomposition)) if line]
 
 
@@ -84,6 +85,7 @@ def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = (),
     return "\n".join(lines).rstrip() + "\n"
 
 
+@hint_keywords
 def summary(model: object, *, width: int = 80) -> str:
     """Summarise a decomposition or a fitted estimator in plain text, as the command line does.
 

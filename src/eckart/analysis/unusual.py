@@ -59,15 +59,16 @@ def unusual(d: Decomposition, data: object, k: int) -> Outliers:
     chance = max(round((1 - _LEVEL) * d.rows), 1)
     model, lie = counted(k, "component"), "lies" if beyond[0] == 1 else "lie"
     line = (
-        f"With {model}, {beyond[0]:,} of {d.rows:,} rows {lie} beyond the 95 % limit of T2 (far from the centre along "
-        f"the components) and {beyond[1]:,} beyond the limit of Q (far from the components). Of "
-        f"{d.rows:,} normally distributed rows, about {chance:,} would exceed each limit by chance."
+        f"With {model}, {beyond[0]:,} of {d.rows:,} rows {lie} beyond the 95 % limit of T2 (far from "
+        f"the centre along the components) and {beyond[1]:,} beyond the limit of Q (far from the "
+        f"components). If the rows were normally distributed, about {chance:,} would exceed each "
+        "limit by chance."
     )
     order = np.argsort(-near.max(axis=0), kind="stable")[:_MOST]
     order = order[near.max(axis=0)[order] > 1]
     names = row_labels(d)
     rows = tuple((names[i], float(near[0, i]), float(near[1, i]), _makers(d, int(i), data, k)) for i in order.tolist())
-    caption = "Distances as multiples of their limits, farthest first, and the columns that contribute most."
+    caption = "T2 and Q in multiples of their limits, most unusual rows first, and the columns that contribute most."
     columns = ("row", "T2 / limit", "Q / limit", "main columns")
     table = Table("Unusual rows", columns, rows, caption, ("text", "number", "number", "text"))
     return Outliers(k, found, (line,), {"unusual": table})
@@ -95,9 +96,9 @@ def dominant_rows(d: Decomposition, k: int) -> tuple[Note, ...]:
         share = float(squares[row, component]) / total if total > 0.0 else 0.0
         if share > _DOMINANT:
             text = (
-                f"Row {clean(names[row])} alone makes up {percent(share, 0)} of the variation along "
-                f"{component_labels(d)[component]}, so this component mainly describes one row. Check "
-                "this row, and compare with the results without it."
+                f"Row {clean(names[row])} alone accounts for {percent(share, 0)} of the variation "
+                f"along {component_labels(d)[component]}, so this component mainly describes one row. "
+                "Check this row, and compare with the results without it."
             )
             notes.append(Note("dominant_row", text))
     return tuple(notes)

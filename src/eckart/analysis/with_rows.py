@@ -55,8 +55,8 @@ def with_rows(model: Decomposition, data: object) -> Decomposition:
     d = model
     if abs(d.weight - d.rows) > 1e-9 * d.rows:
         raise InputError(
-            "The model was fitted with row weights, which it does not store. Use decompose(..., sample_weight=..., "
-            "left=True) instead."
+            "The model was fitted with row weights, but it does not contain them. Use decompose(..., "
+            "sample_weight=..., left=True) instead."
         )
     details = d.details
     if isinstance(details, SVDDetails) and details.missing is None:
@@ -66,8 +66,8 @@ def with_rows(model: Decomposition, data: object) -> Decomposition:
         scores, names = floats(project(d, data)), d.row_names
     if len(scores) != d.rows:
         raise InputError(
-            f"The data have {len(scores):,} rows, but the model was fitted on {d.rows:,}. Pass the rows that were "
-            "fitted. For new rows, use eckart.supplementary.rows."
+            f"The data have {len(scores):,} rows, but the model was fitted on {d.rows:,} rows. Pass "
+            "the rows that were fitted. For new rows, use eckart.supplementary.rows."
         )
     values = floats(d.values)
     left = np.divide(scores, values, out=np.zeros_like(scores), where=values > 0.0)

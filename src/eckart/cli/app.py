@@ -45,7 +45,8 @@ def standard_input() -> TextIO:
     """Standard input, which may be closed if there is no terminal."""
     if sys.stdin is None:
         raise Refused(
-            "Standard input is closed, so '-' has nothing to read. Pipe data into the command, or name a file."
+            "'-' means standard input, but standard input is closed. Pipe data into the command, or "
+            "give the name of a file instead of '-'."
         )
     return sys.stdin
 
@@ -115,7 +116,7 @@ class Application(click.Group):
             return error.exit_code
         except (Abort, KeyboardInterrupt) as stop:
             cause = stop.__cause__ if isinstance(stop, Abort) else stop
-            click.echo(str(cause or "") or "Interrupted. No incomplete files were left behind.", err=True)
+            click.echo(str(cause or "") or "Interrupted. No partly written files were left behind.", err=True)
             return INTERRUPTED
         return code if isinstance(code, int) else 0
 
@@ -150,8 +151,8 @@ class Application(click.Group):
             return super().resolve_command(ctx, args)
         names = self.list_commands(ctx)
         near = difflib.get_close_matches(name, names, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"The commands are {', '.join(names)}."
-        raise click.UsageError(f"There is no command {name!r}. {hint}", ctx)
+        hint = f"Did you mean {near[0]!r}?" if near else f"The available commands are {', '.join(names)}."
+        raise click.UsageError(f"{name!r} is not an eckart command. {hint}", ctx)
 
 
 def translated(error: Exception) -> click.ClickException:
@@ -165,7 +166,10 @@ def translated(error: Exception) -> click.ClickException:
     if isinstance(error, EckartError):
         return Refused(error.worded("cli"))
     if isinstance(error, MemoryError):
-        return Failed("Eckart ran out of memory. Use fewer columns, or request fewer components.")
+        return Failed(
+            "Eckart ran out of memory. Read fewer columns with --columns, or request fewer components "
+            "with a smaller -k."
+        )
     if isinstance(error, OSError):
         _let_go_of_output()
         return Failed(f"{error.filename or 'Standard output'} cannot be used: {error.strerror or error}.")

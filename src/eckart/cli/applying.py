@@ -19,8 +19,13 @@ if TYPE_CHECKING:
     from eckart.cli.tables import Source
     from eckart.result import Decomposition
 
-_WHERE = "Output file. Its suffix selects the format: .csv, .tsv, .npy, .parquet or .zarr. '-' prints CSV."
-_GUARD = "Put an apostrophe before names that a spreadsheet could run as formulas (= + - @)."
+_WHERE = (
+    "Output file. Its suffix determines the format: .csv, .tsv, .npy, .parquet or .zarr. '-' prints CSV "
+    "to standard output."
+)
+_GUARD = (
+    "Put an apostrophe before names that start with =, +, - or @, so that spreadsheets do not run them as formulas."
+)
 
 
 def _written(whiten: str) -> Decorator:
@@ -73,8 +78,12 @@ def transform(
 @click.command(short_help="Reconstruct rows from their scores.")
 @click.argument("model")
 @click.argument("scores", required=False)
-@click.option("--from-data", metavar="DATA", help="Compute the scores of the rows of DATA, then reconstruct the rows.")
-@_written("Use this if the scores were computed with --whiten.")
+@click.option(
+    "--from-data",
+    metavar="DATA",
+    help="Compute the scores from DATA, instead of reading them from SCORES.",
+)
+@_written("Undo the scaling of scores that 'eckart transform --whiten' computed.")
 def reconstruct(
     console: Console, model: str, scores: str | None, from_data: str | None, output: Output, reading: ReadingOptions,
     whiten: bool, safe_csv: bool, memory: int | None,
@@ -95,7 +104,7 @@ def reconstruct(
     from eckart.projecting import reconstruct as rebuild
 
     if (scores is None) == (from_data is None):
-        raise click.UsageError("Use either SCORES or --from-data DATA.")
+        raise click.UsageError("Exactly one of SCORES and --from-data DATA is required.")
     outputs.check(output, (*outputs.KINDS, ".zarr"))
     d = load(model)
     if from_data is not None:
@@ -144,8 +153,9 @@ def _score_table(
     source, notes = matched(source, component_labels(d), "the scores of the model")
     if source.shape[1] != d.k:
         raise Refused(
-            f"{source.metadata.name} has {counted(source.shape[1], 'column')} of scores, but the model has "
-            f"{counted(d.k, 'component')}."
+            f"{source.metadata.name} has {counted(source.shape[1], 'column')} of scores, but the "
+            f"model has {counted(d.k, 'component')}. Use scores that 'eckart transform' computed with "
+            "this model."
         )
     return source, [*source.metadata.notes, *notes]
 
@@ -186,7 +196,10 @@ def _dense(source: Source) -> np.ndarray:
     from eckart.errors import MissingValuesError
 
     if source.sparse:
-        raise Refused(f"{source.metadata.name} is a sparse matrix, but scores must be a dense table.")
+        raise Refused(
+            f"{source.metadata.name} is a sparse matrix, but scores must be a dense table. Use the file "
+            "that 'eckart transform' wrote."
+        )
     pieces = source.blocks() if hasattr(source, "blocks") else [source.read(0, source.shape[0])]
     coordinates = np.concatenate(list(pieces))
     if np.isnan(coordinates).any():
@@ -200,7 +213,10 @@ def _deliver(console: Console, sheet: Sheet, output: Output, notes: list[str], w
 
     to_file = output.path != "-"
     if to_file and output.path.lower().endswith(".npy") and sheet.rows is not None:
-        notes.append("An .npy file cannot store names, so it does not contain the names of the rows and columns.")
+        notes.append(
+            "The row and column names were not written, because an .npy file cannot store names. To keep "
+            "the names, write .csv or .parquet."
+        )
     console.say_all(notes)
     if to_file or not console.json:
         with console.status(f"Writing {what}"):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eckart.concept_space import Concepts, Explanation, Query, Ranking, Rankings
 
 _COUNT = click.option(
-    "-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of results."
+    "-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of results to show."
 )
 
 
@@ -39,20 +39,21 @@ class Asked:
 
     def __post_init__(self) -> None:
         if self.given > 1:
-            raise click.UsageError("Use only one of ENTRIES, --row and --text: each specifies a whole row.")
+            raise click.UsageError("ENTRIES, --row and --text each describe a whole row. Use only one of them.")
 
 
 def asked(f: Command) -> Command:
     """The options of commands about a single row."""
     option = click.option
-    data = "Table that contains the rows, with the same columns as the model."
+    data = "Table that contains the rows. It must have the same columns as the model."
     return gathered("asked", Asked, [
         click.argument("entries", nargs=-1),
-        option("--row", metavar="NAME", help="Name of a row in --data, or in a model fitted with --keep-rows."),
-        option("--text", metavar="TEXT", help="Text that describes the row. Each word adds 1 to the column of that "
-                                              "name."),
+        option("--row", metavar="NAME", help="Name of the row in --data, or in a model fitted with --keep-rows."),
+        option("--text", metavar="TEXT", help="Text that describes the row. Each word adds 1 to the column with "
+        "that name."),
         option("--data", metavar="DATA", help=data),
-        option("--ignore-unknown", is_flag=True, help="Ignore entries whose column is not in the model."),
+        option("--ignore-unknown", is_flag=True, help="Ignore entries whose column is not in the model, instead of "
+        "reporting an error."),
     ])(f)  # fmt: skip
 
 
@@ -64,7 +65,7 @@ def asked(f: Command) -> Command:
 def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> None:
     """Show the coordinates of a row in the concept space of MODEL.
 
-    Each of the ENTRIES has the form column=value; all other entries are 0.
+    Describe the row with ENTRIES of the form column=value, with --row or with --text. Entries that you leave out are 0.
 
     \b
     Examples:
@@ -87,7 +88,10 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
     unseen = (
         ""
         if found.to_dict()["unseen"] is None
-        else f"The concepts do not represent {percent(found.unseen)} of the row."
+        else (
+            f"{percent(found.unseen)} of the row lies outside the concept space, so the coordinates do "
+            "not describe this part."
+        )
     )
     table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "top columns"), lines, unseen,
                   ("text", "number", "text"))  # fmt: skip
@@ -99,12 +103,14 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 @click.argument("model")
 @asked
 @_COUNT
-@click.option("--include-known", is_flag=True, help="Include columns in which the row already has an entry.")
-@click.option("--why", metavar="COLUMN", help="Instead of recommending columns, explain the predicted value of COLUMN.")
-@click.option("--all", "everyone", is_flag=True, help="Print recommendations for every row of --data as CSV.")
+@click.option("--include-known", is_flag=True, help="Also recommend columns in which the row already has an entry.")
+@click.option("--why", metavar="COLUMN", help="Explain the predicted value of COLUMN, instead of recommending columns.")
+@click.option(
+    "--all", "everyone", is_flag=True, help="Write recommendations for every row of --data as CSV to standard output."
+)
 @click.option("--evaluate", "held_out", type=numbers.share, is_flag=False, flag_value="20%", metavar="[SHARE]",
-              help="For a table of ratings: hide this share of the ratings and measure the prediction error.  "
-              "[default SHARE: 20%]")  # fmt: skip
+              help=("For a table of ratings: hold out this share of the ratings and report the prediction "
+              "error.  [default SHARE: 20%]"))  # fmt: skip
 @click.option(
     "-k", "k", type=numbers.components, metavar="N", help="For a table of ratings: number of concepts.  [default: 5]"
 )
@@ -116,11 +122,11 @@ def recommend(
 ) -> None:  # fmt: skip
     """Recommend the columns with the highest predicted values for a row.
 
-    Each of the ENTRIES has the form column=value. Instead of ENTRIES, you can use --row or --text.
+    Describe the row with ENTRIES of the form column=value, with --row or with --text.
 
-    MODEL is a model file or a table of ratings. The table either has empty cells for unknown ratings or lists one
-    rating per line (row, column, rating). Eckart fits only the known ratings. For a row without ratings, the column
-    means are predicted.
+    MODEL is a model file or a table of ratings. In a table of ratings, empty cells are unknown ratings. A table with
+    one rating per line (row, column, rating) also works. Eckart fits only the known ratings. For a row without
+    ratings, it predicts the column means.
 
     \b
     Examples:
@@ -136,10 +142,16 @@ def recommend(
         _ratings(console, model, asked, reading, n, held_out, k)
         return
     if k is not None:
-        raise click.UsageError("-k applies only to tables of ratings: a model file has a fixed number of concepts.")
+        raise click.UsageError(
+            "-k applies only if MODEL is a table of ratings. A model file already has a fixed number of "
+            "concepts, so leave out -k."
+        )
     if everyone:
         if asked.given or asked.data is None or why is not None:
-            raise click.UsageError("--all needs --data DATA and cannot be combined with a row or with --why.")
+            raise click.UsageError(
+                "--all recommends for every row of --data DATA. Add --data DATA, and leave out --row, "
+                "--text, ENTRIES and --why."
+            )
         space = _space(console, model, asked, reading)
         _deliver_all(console, space, space.recommend_many(n=n, exclude_known=not include_known))
         return
@@ -153,15 +165,19 @@ def recommend(
 @click.command(short_help="Find similar rows or columns.")
 @click.argument("model")
 @asked
-@click.option("--column", metavar="NAME", help="Find columns similar to column NAME, instead of similar rows.")
+@click.option("--column", metavar="NAME", help="Find columns similar to this column, instead of similar rows.")
 @_COUNT
 @click.option(
-    "--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="Similarity measure."
+    "--by",
+    type=click.Choice(["cosine", "dot"]),
+    default="cosine",
+    show_default=True,
+    help="Similarity measure: cosine of the angle, or dot product.",
 )
 @click.option(
     "--proof",
     is_flag=True,
-    help="Also prove how much of the ranking stays the same if the full rows are compared, not only their concepts.",
+    help="Also prove which part of the ranking holds for the full rows, not only for their concepts.",
 )
 @reading
 @with_console
@@ -177,7 +193,8 @@ def similar(
 ) -> None:
     """Find the rows or columns that are most similar in the concept space of MODEL.
 
-    Each of the ENTRIES has the form column=value. Instead of ENTRIES, you can use --row, --text or --column.
+    To find similar rows, describe a row with ENTRIES of the form column=value, with --row or with --text. To find
+    similar columns, use --column.
 
     \b
     Examples:
@@ -187,7 +204,9 @@ def similar(
     """
     if column is not None:
         if asked.given:
-            raise click.UsageError("Use either --column or a row, not both.")
+            raise click.UsageError(
+                "--column asks for similar columns, and a row asks for similar rows. Use only one of them."
+            )
         _deliver(
             console, _space(console, model, asked, reading).similar_columns(column, n, by=by, proof=proof), "column"
         )
@@ -226,7 +245,7 @@ def _ratings(
         return
     if asked.row is None:
         raise click.UsageError(
-            'No row was specified. Use --row NAME. (Entries such as "Star Harbour=4" need a model file.)'
+            'No row was specified. Use --row NAME. (Entries such as "Star Harbour=4" work only with a model file.)'
         )
     with console.status("Fitting the known ratings"):
         model.fit(source)
@@ -254,7 +273,9 @@ def _space(console: Console, model: str, asked: Asked, reading: ReadingOptions) 
 
 def _ask(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> tuple[Concepts, Query]:
     if not asked.given:
-        raise click.UsageError('No row was specified. Use entries such as "Star Harbour=4", --row NAME or --text TEXT.')
+        raise click.UsageError(
+            'No row was specified. Give entries such as "Star Harbour=4", or use --row NAME or --text TEXT.'
+        )
     space = _space(console, model, asked, reading)
     if asked.row is not None:
         return space, space.row(asked.row)
@@ -272,7 +293,9 @@ def _entries(given: tuple[str, ...]) -> dict[str, float]:
         except ValueError:
             sign = ""
         if not sign:
-            raise click.UsageError(f'{text!r} is not an entry: write column=value, such as "Star Harbour=4".')
+            raise click.UsageError(
+                f'{text!r} is not of the form column=value. Write an entry such as "Star Harbour=4".'
+            )
     return found
 
 
@@ -310,19 +333,21 @@ def _deliver_why(console: Console, space: Concepts, made: Explanation) -> None:
     lines: list[tuple[Any, ...]] = [("mean of the column", None, made.mean)] if made.mean else []
     concepts = [part[:3] for part in made.concepts]
     entries = [part[:3] for part in made.entries]
-    others = [("columns without an entry", None, made.others)] if made.others else []
+    others = [("columns without entries", None, made.others)] if made.others else []
     for title, parts in (("concept", concepts), ("entry", [*entries, *others])):
         if parts:
             whole = (*lines, *parts, ("total", None, made.score))
             table = Table(
-                f"Predicted {made.column} for {made.row}, by {title}", (title, "value", "contribution"), whole
+                f"Predicted {made.column} for {made.row}: contribution of each {title}",
+                (title, "value", "contribution"),
+                whole,
             )
             click.echo(table.text(width=console.width))
 
 
 def _deliver_all(console: Console, space: Concepts, rankings: Rankings) -> None:
     if len(rankings.cold):
-        console.say(f"Note: {counted(len(rankings.cold), 'row')} without known entries got no recommendations.")
+        console.say(f"Note: {counted(len(rankings.cold), 'row')} without known entries received no recommendations.")
     assert space.rows is not None
     name = space.rows.names.label
     if console.json:

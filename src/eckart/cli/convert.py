@@ -11,11 +11,11 @@ from eckart.cli.options import Output, with_console
 @click.command(short_help="Convert a file to .npy or .npz for faster loading.")
 @click.argument("data", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--single", is_flag=True, help="Store float32 numbers instead of float64.")
+@click.option("--single", is_flag=True, help="Store numbers as float32 instead of float64, which halves the file size.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @with_console
 def convert(console: Console, data: str, target: str, single: bool, force: bool) -> None:
-    """Convert IN to OUT, block by block: .npy for dense tables, .npz for sparse tables.
+    """Convert the file IN to OUT: .npy for dense tables, .npz for sparse tables. The file may be larger than memory.
 
     IN can be any file that the other commands read. Converting pays off for text and
     Matrix Market files that you read more than once.

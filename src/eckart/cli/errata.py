@@ -11,11 +11,13 @@ from eckart.cli.worked import lang
 
 @click.command(short_help="List common errors in lecture notes, with proofs.")
 @click.argument("number", type=int, required=False)
-@click.option("--as", "style", type=click.Choice(["text", "markdown"]), default="text", help="Output format.")
+@click.option(
+    "--as", "style", type=click.Choice(["text", "markdown"]), default="text", help="Output format.  [default: text]"
+)
 @lang
 @with_console
 def errata(console: Console, number: int | None, style: str, lang: str | None) -> None:
-    """List common errors in lecture notes, or show the computation that demonstrates error NUMBER.
+    """List common errors in lecture notes, or show the computation that proves error NUMBER.
 
     \b
     Examples:

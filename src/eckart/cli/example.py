@@ -13,7 +13,7 @@ from eckart.cli.options import with_console
 
 @click.command(short_help="Print an example table that ships with Eckart.")
 @click.argument("name", default="usarrests")
-@click.option("--list", "listing", is_flag=True, help="List the tables and exit.")
+@click.option("--list", "listing", is_flag=True, help="List the example tables and exit.")
 @with_console
 def example(console: Console, name: str, listing: bool) -> None:
     """Print an example table as CSV. The default table is usarrests.

@@ -37,13 +37,13 @@ class ExecutionOptions:
         for name, option in (("checkpoint", self.checkpoint), ("executor", self.scheduler)):
             if option is not None and name not in get_method(method).streams:
                 shown = "--scheduler" if name == "executor" else "--checkpoint"
-                raise click.UsageError(f"{shown} does not apply to --method {method.replace('_', '-')}: leave it out.")
+                raise click.UsageError(f"{shown} does not apply to --method {method.replace('_', '-')}. Leave it out.")
 
 
 def execution(f: Command) -> Command:
     """--checkpoint and --scheduler."""
-    checkpoint = "Folder for checkpoints. Repeat the command to resume an interrupted run."
-    scheduler = "Address of a Dask scheduler, such as tcp://10.0.0.1:8786, whose workers process the data."
+    checkpoint = "Save checkpoints in this folder. To resume an interrupted run, repeat the same command."
+    scheduler = "Compute on the workers of the Dask scheduler at this address, such as tcp://10.0.0.1:8786."
     return gathered("execution", ExecutionOptions, [
         click.option("--checkpoint", metavar="FOLDER", help=checkpoint),
         click.option("--scheduler", metavar="ADDRESS", help=scheduler),
@@ -89,8 +89,9 @@ def working(
     if not takes:
         rows, columns = source.shape
         raise Refused(
-            f"{source.metadata.name} has {rows:,} rows x {columns:,} columns, which do not fit into memory, and "
-            f"{method} compares all rows with each other. Use fewer rows, or another method."
+            f"{source.metadata.name} ({rows:,} rows x {columns:,} columns) does not fit into memory, "
+            f"and {method} needs all rows at once. Use a table with fewer rows, or a method that "
+            "reads in blocks, such as --method pca."
         )
     with _client(execution.scheduler) as client, reporting_progress(console, what, execution.checkpoint) as reporter:
         given = {"stream": True, "callback": reporter, "checkpoint": execution.checkpoint, "executor": client}
@@ -110,7 +111,10 @@ def _client(address: str | None) -> Iterator[Any]:
     try:
         client = distributed.Client(address, timeout=15)
     except (OSError, TimeoutError, ValueError) as error:
-        raise Failed(f"No Dask scheduler answers at {address}: {error}. Check the address.") from error
+        raise Failed(
+            f"Cannot connect to a Dask scheduler at {address}: {error}. Check that the scheduler is "
+            "running and that the address is correct."
+        ) from error
     with client:
         yield client
 

@@ -42,9 +42,11 @@ _sheet_options = gathered("paper", SheetOptions, [
     click.option("--sheet", metavar="FILE",
                  help="Write the questions to FILE (.html, .pdf, .tex, .md, .txt) and the answers to a second file."),
     click.option("--seeds/--no-seeds", default=True,
-                 help="Print the seed of each question, which --check needs.  [default: yes]"),
+                 help=("Print the seed of each exercise. --check needs it to find the exercise.  [default: "
+                 "yes]")),
     click.option("--class", "names", metavar="FILE",
-                 help="Write one sheet for each name in FILE, which has one name per line or is a CSV file."),
+                 help=("Write one sheet per student. FILE is a text file with one name per line, or a CSV "
+                 "file.")),
 ])  # fmt: skip
 
 
@@ -52,7 +54,12 @@ _sheet_options = gathered("paper", SheetOptions, [
 @click.argument("kind", metavar="[KIND]", default="")
 @click.option("--list", "listing", is_flag=True, help="List the kinds of exercise and exit.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Random seed of the exercise."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Seed that selects the exercise.",
 )
 @click.option(
     "--difficulty",
@@ -62,13 +69,13 @@ _sheet_options = gathered("paper", SheetOptions, [
     metavar="N",
     help="Difficulty, from 1 (easy) to 3 (hard).",
 )
-@click.option("--size", metavar="ROWSxCOLUMNS", help="Size of the matrix, such as 4x2, or 3 for 3x3.")
-@click.option("--key/--no-key", default=True, help="Include the solution.  [default: yes]")
+@click.option("--size", metavar="ROWSxCOLUMNS", help="Size of the matrix, such as 4x2. A single number n means n x n.")
+@click.option("--key/--no-key", default=True, help="Print the solution after the exercise.  [default: yes]")
 @click.option(
     "--check",
     "answer",
     metavar="ANSWER",
-    help='Check an answer, such as "3, 1". If the answer is wrong, the exit code is 3.',
+    help='Check an answer, such as "3, 1". The exit code is 3 if the answer is wrong.',
 )
 @_sheet_options
 @form

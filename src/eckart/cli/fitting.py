@@ -43,7 +43,9 @@ class Fitted:
 @wanted
 @output("Model file to write, such as model.eckart.", required=True)
 @click.option(
-    "--keep-rows", is_flag=True, help="Also store the coordinates of the rows, for use by 'similar' and 'query'."
+    "--keep-rows",
+    is_flag=True,
+    help="Also save the scores of the rows. 'similar' and 'query' can then refer to rows by name.",
 )
 @tuning
 @execution
@@ -53,7 +55,9 @@ def fit(
     console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
     output: Output, keep_rows: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
-    """Decompose DATA and save the components as a model, for use by 'transform' and 'reconstruct'.
+    """Decompose DATA and save the components as a model file.
+
+    'transform', 'reconstruct', 'query', 'similar' and 'recommend' use the model.
 
     \b
     Example:
@@ -65,7 +69,9 @@ def fit(
     from eckart.cli.app import Refused
 
     if output.path == "-":
-        raise Refused("A model cannot be printed. Name a file with -o, such as model.eckart.")
+        raise Refused(
+            "A model cannot be printed to standard output. Give a file name with -o, such as -o model.eckart."
+        )
     outputs.check(output)
     found = fitted(console, Job(data, wanted, reading, execution, tuning), left=keep_rows)
     with outputs.writing():
@@ -85,9 +91,9 @@ def fit(
 @reading
 @with_console
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
-    """Predict which solver 'report' and 'fit' would use, how often it reads the data and how much memory it needs.
+    """Predict which solver 'report' and 'fit' would use for DATA, without decomposing DATA.
 
-    The plan also states why this solver is chosen. The table is not decomposed.
+    The plan shows the solver, how often it reads the data, how much memory it needs, and why Eckart chooses it.
 
     \b
     Example:
@@ -180,7 +186,8 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: Keyw
 
     if not hasattr(source, "matrix"):
         raise Refused(
-            "--scan needs the table in memory, but this one is read in blocks. Choose a kernel with --kernel instead."
+            "--scan needs the whole table in memory, but this table is read in blocks. Choose a "
+            "kernel with --kernel instead, or allow more memory with --memory."
         )
     kernels: Keywords = {"kernels": (special["kernel"],)} if "kernel" in special else {}
     with console.status("Trying kernels"), console.warnings():
@@ -192,9 +199,9 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: Keyw
     if best.gamma is not None:
         special["gamma"] = best.gamma
     width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
-    why = "reconstructs held-out rows best"
+    why = "reconstructs held-out rows most accurately"
     if scan.by == "separation":
-        why = f"separates the connected groups of rows best, on the first {scan.n_components} components"
+        why = f"separates the groups of connected rows most clearly in the first {scan.n_components} components"
     return [Note("best_kernel", f"Of the kernels tried, {best.kernel}{width} {why}.")]
 
 
@@ -220,7 +227,7 @@ def _with_number(source: Source, wanted: FitOptions, arguments: Keywords) -> tup
     k = default_number(source, get_method(wanted.method), counts)
     components = f"{k} component{'' if k == 1 else 's'}"
     return {**arguments, "k": k}, [
-        Note("default_k", f"{components} by default. Use -k, --explain or --error to request another number.")
+        Note("default_k", f"Kept {components} by default. To choose another number, use -k, --explain or --error.")
     ]
 
 
@@ -229,7 +236,7 @@ def _plan_text(made: Plan, width: int) -> str:
 
     from eckart.environment import say_bytes
 
-    components = "as many as the target needs" if made.k is None else f"{made.k:,}"
+    components = "as many as --explain or --error requires" if made.k is None else f"{made.k:,}"
     lines = {
         "method": f"{made.method} of {made.rows:,} rows x {made.columns:,} columns",
         "components": components,

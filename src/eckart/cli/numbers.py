@@ -19,9 +19,12 @@ def components(given: object) -> int:
         return int(Decimal(text))
     match = _FRACTION.fullmatch(text)
     if match and _amount(match) > 0 and (match[3] or _amount(match) < 1):
-        raise click.BadParameter(f"{text!r} is a share, not a number of components. For a share, use --explain {text}.")
+        raise click.BadParameter(
+            f"{text!r} is a share, but -k expects a number of components. For a share, use --explain {text}."
+        )
     raise click.BadParameter(
-        f"{text!r} is not a number of components. Use a positive whole number without thousands separators."
+        f"{text!r} is not a number of components. Use a positive whole number without thousands "
+        "separators, such as 1000."
     )
 
 
@@ -30,7 +33,9 @@ def count(given: object) -> int:
     text = str(given).strip()
     if _WHOLE.fullmatch(text) and 1 <= Decimal(text) <= _LARGEST:
         return int(Decimal(text))
-    raise click.BadParameter(f"{text!r} is not valid. Use a positive whole number without thousands separators.")
+    raise click.BadParameter(
+        f"{text!r} is not a positive whole number. Write the number without thousands separators, such as 1000."
+    )
 
 
 def share(given: object) -> float:
@@ -44,7 +49,8 @@ def share(given: object) -> float:
         raise click.BadParameter(f"{text!r} is not a share between 0 and 1. Did you mean {text}%?")
     if amount == 1:
         raise click.BadParameter(
-            f"{text!r} would keep everything. Use a share less than 1, or a number of components with -k."
+            f"A share of {text!r} would keep all components. Use a share less than 1, or give a "
+            "number of components with -k."
         )
     raise click.BadParameter(f"{text!r} is not a share. Use a number between 0 and 1, such as 0.9 or 90%.")
 

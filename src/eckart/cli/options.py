@@ -39,7 +39,7 @@ class ReadingOptions:
 
     def __post_init__(self) -> None:
         if self.row_names is not None and self.no_row_names:
-            raise click.UsageError("--row-names and --no-row-names cannot be combined.")
+            raise click.UsageError("--row-names and --no-row-names contradict each other. Use only one of them.")
 
     @property
     def options(self) -> ReadOptions:
@@ -47,8 +47,9 @@ class ReadingOptions:
         from eckart.io.read_options import ReadOptions
 
         names = None if self.no_row_names else self.row_names or "auto"
+        ignored, used = _words((*self.drop, *self.labels)), _words(self.columns)
         return ReadOptions(self.format, self.key, self.delimiter, self.decimal, self.encoding, self.header, names,
-                           layer=self.layer)  # fmt: skip
+                           layer=self.layer, ignored=ignored, used=used)  # fmt: skip
 
     def typed(self) -> str:
         """The options as typed, for a command that reads the same table."""
@@ -75,7 +76,12 @@ class ReadingOptions:
         return found
 
 
-_MEMORY = "Memory limit, such as 2GB. Tables larger than a quarter of this limit are read in blocks."
+def _words(given: tuple[str, ...]) -> tuple[str, ...]:
+    """The names in options: each text as it is, and its parts between commas."""
+    return (*given, *(word.strip() for text in given for word in text.split(",")))
+
+
+_MEMORY = "Memory limit, such as 2GB. Eckart reads tables larger than a quarter of the limit in blocks."
 memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_MEMORY)
 
 
@@ -110,11 +116,11 @@ class FitOptions:
         method = get_method(self.method)
         for name in sorted(set(SHARED_OPTIONS) - method.takes):
             if getattr(self, name) != getattr(type(self), name):
-                raise click.UsageError(f"--{name} does not apply to --method {_typed(self.method)}: leave it out.")
+                raise click.UsageError(f"--{name} does not apply to --method {_typed(self.method)}. Leave it out.")
         ways = ("error", *method.missing)
         if self.missing not in ways:
             use = " or ".join(f"--missing {way}" for way in ways[1:])
-            applies = f"--missing {self.missing} does not apply to --method {_typed(self.method)}."
+            applies = f"--missing {self.missing} does not apply to --method {_typed(self.method)}. Leave it out."
             raise click.UsageError(f"{applies} {method.missing_reason}: use {use}.")
 
     def _check_number(self) -> None:
@@ -122,11 +128,12 @@ class FitOptions:
         shares = [share for share in (self.explain, self.error) if share is not None]
         if len(shares) + (self.k is not None) > 1:
             raise click.UsageError(
-                "Use only one of -k, --explain and --error: each determines the number of components."
+                "-k, --explain and --error each determine the number of components. Use only one of them."
             )
         if self.which == "smallest" and shares:
             raise click.UsageError(
-                "--explain and --error apply only to the largest components. With --which smallest, use -k."
+                "--explain and --error count the largest components first, so they do not apply to "
+                "--which smallest. Use -k instead."
             )
 
 
@@ -141,8 +148,11 @@ class Output:
 def reading(f: Command) -> Command:
     """The options of all commands that read a table."""
     option = click.option
-    kinds = "File format: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr.  [default: from the file name]"
-    names = "Column that contains the row names.  [default: first suitable text column]"
+    kinds = (
+        "File format: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr.  [default: detected "
+        "from the file name]"
+    )
+    names = "Column that contains the row names.  [default: the first text column without duplicates]"
     return gathered("reading", ReadingOptions, [
         option("--format", metavar="NAME", help=kinds),
         option("--delimiter", metavar="CHAR", help="Delimiter of a text file, such as ';' or 'tab'.  "
@@ -155,12 +165,13 @@ def reading(f: Command) -> Command:
         option("--row-names", metavar="COLUMN", help=names),
         option("--no-row-names", is_flag=True, help="Do not use any column as row names."),
         option("--columns", metavar="A,B,...", multiple=True, help="Use only these columns."),
-        option("--drop", metavar="A,B,...", multiple=True, help="Leave out these columns."),
-        option("--labels", metavar="A,B,...", multiple=True, help="Use these columns to label the rows, "
-        "not as data."),
-        option("--key", metavar="NAME", help="Array to read from an .npz, HDF5 or Zarr file, or the table or SQL "
-                                             "query to read from a database."),
-        option("--layer", metavar="NAME", help="Layer of an AnnData file to read instead of X."),
+        option("--drop", metavar="A,B,...", multiple=True, help="Ignore these columns."),
+        option("--labels", metavar="A,B,...", multiple=True, help="Use these columns as row labels in tables and "
+        "plots, not as data."),
+        option("--key", metavar="NAME", help=("Name of the array in an .npz, HDF5 or Zarr file. For a database, the "
+        "name of a table or an "
+        "SQL query.")),
+        option("--layer", metavar="NAME", help="AnnData files: read this layer instead of the matrix X."),
     ])(f)  # fmt: skip
 
 
@@ -168,23 +179,25 @@ def wanted(f: Command) -> Command:
     """The options of all commands that decompose."""
     option, choice = click.option, click.Choice
     method = "Decomposition method. pca subtracts the column means; svd does not."
-    error = "Keep the fewest components that leave at most this relative error (Frobenius norm)."
+    error = "Keep the fewest components whose relative reconstruction error (Frobenius norm) is at most SHARE."
     methods = MethodChoice(list(map(_typed, all_methods())))
     return gathered("wanted", FitOptions, [
         option("--method", type=methods, default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.components, metavar="N", help="Number of components."),
-        option("--explain", type=numbers.share, metavar="SHARE", help="Keep the fewest components that "
-        "explain this share of the total, such as 0.9 or 90%."),
+        option("--explain", type=numbers.share, metavar="SHARE", help="Keep the fewest components that explain "
+        "this share, such as 0.9 or 90%. The share refers to the variance (svd: the sum of squares)."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),
         option("--scale/--no-scale", default=False, help="Divide each column by its standard deviation.  [default: "
                                                          "no]"),
         option("--which", type=choice(["largest", "smallest"]), default="largest", show_default=True,
-               help="Compute the components with the largest or the smallest variance."),
-        option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed for random starting values."),
+               help=("Compute the components that explain the most variance (largest) or the least "
+               "(smallest).")),
+        option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed for random starting values. The same "
+        "seed gives the same result."),
         memory,
         option("--missing", type=choice(["error", "mean", "em", "mask"]), default="error", show_default=True,
-               help="Missing values: report an error, impute column means (mean), impute from the other "
-                    "values of the row (em), or ignore missing values (mask, nmf only)."),
+               help=("What to do with missing values: report an error, impute the column mean, impute from "
+               "the other values of the row (em), or ignore them (mask, nmf only).")),
     ])(f)  # fmt: skip
 
 
@@ -192,15 +205,15 @@ def output(help: str, **more: Any) -> Decorator:
     """-o and --force."""
     return gathered("output", Output, [
         click.option("-o", "--output", "path", metavar="FILE", help=help, **more),
-        click.option("--force", is_flag=True, help="Replace the file if it exists."),
+        click.option("--force", is_flag=True, help="Overwrite the output file if it exists."),
     ])  # fmt: skip
 
 
 def with_console(f: Command) -> Command:
     """Add --json, --quiet and --debug, and pass the resulting Console as first argument."""
     for name, help in (
-        ("debug", "Show the traceback if an error occurs."),
-        ("quiet", "Print only results and errors."),
+        ("debug", "If an error occurs, show the Python traceback."),
+        ("quiet", "Print only results and errors, no notes or progress."),
         ("json", "Print the results as one JSON document."),
     ):
         flag = click.option(f"--{name}", is_flag=True, is_eager=True, expose_value=False, callback=_remember, help=help)

@@ -44,12 +44,14 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
     path = Path(output.path)
     shown = repr(output.path)
     if kinds is not None and path.suffix.lower() not in kinds:
-        raise Refused(f"{shown} should end in one of {' '.join(kinds)}; the suffix determines the format.")
+        raise Refused(
+            f"{shown} does not have a supported suffix. The suffix determines the format: use {' '.join(kinds)}."
+        )
     try:
         obstacle = _obstacle(path, shown, force=output.force)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise Refused(f"{shown[:200]} cannot be written: {reason}. Check the name.") from error
+        raise Refused(f"{shown[:200]} cannot be written: {reason}. Choose another file name.") from error
     if obstacle is not None:
         raise Refused(obstacle)
 
@@ -57,14 +59,21 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
 def _obstacle(path: Path, shown: str, *, force: bool) -> str | None:
     """Why nothing can be written to `path`."""
     if path.is_dir() and path.suffix.lower() != ".zarr":
-        return f"{shown} is a folder. Name a file inside it."
+        return f"{shown} is a folder. Give the name of a file inside it."
     if not path.is_dir() and not is_replaceable(path):
-        return f"{shown} is a pipe or a device, but Eckart writes only regular files. Name a file, or use - to print."
+        return (
+            f"{shown} is a pipe or a device, but Eckart writes only regular files. Give a file name, or "
+            "use '-' to print to standard output."
+        )
     if os.path.lexists(path) and not force:
-        return f"{shown} already exists, so nothing was written. Use --force to replace it."
+        return f"{shown} already exists, so nothing was written. To overwrite it, add --force."
     if conflict := _conflict(path):
-        return f"{shown} {conflict}, so nothing was written. Name another file with -o."
-    return None if path.parent.is_dir() else f"{shown}: there is no folder {str(path.parent)!r}. Create it first."
+        return f"{shown} {conflict}, so nothing was written. Give another file name."
+    return (
+        None
+        if path.parent.is_dir()
+        else f"{shown} cannot be written: the folder {str(path.parent)!r} does not exist. Create it first."
+    )
 
 
 _INPUTS = (

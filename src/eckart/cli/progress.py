@@ -44,10 +44,9 @@ class ProgressReporter:
             )
         if self._checkpoint is None:
             return (
-                f"{place} No incomplete files were left behind. With --checkpoint FOLDER, an interrupted run "
-                "can be resumed."
+                f"{place} No partly written files were left behind. To make a run resumable, add --checkpoint FOLDER."
             )
-        return f"{place} The checkpoint is in {self._checkpoint}. Repeat the command to resume."
+        return f"{place} The checkpoint is in {self._checkpoint}. To resume, repeat the same command."
 
 
 @contextlib.contextmanager
@@ -73,7 +72,7 @@ def _first_interrupt(console: Console, reporter: ProgressReporter) -> Iterator[N
     def ask(_number: int, _frame: object) -> None:
         reporter.stop = True
         signal.signal(signal.SIGINT, before)
-        console.say("Stopping after this block; press Ctrl-C again to stop immediately.")
+        console.say("Stopping after the current block. Press Ctrl-C again to stop immediately.")
 
     signal.signal(signal.SIGINT, ask)
     try:
@@ -104,11 +103,11 @@ def _bar(console: Console, what: str) -> Iterator[Any]:
 
 
 def rest_text(progress: Progress) -> str:
-    """block 3 of 20, 93.12 to 93.40 % explained (certified), 1,200,000 rows/s, 0:00:12 left."""
+    """block 3 of 20, 93.12 to 93.40 % explained (proved bounds), 1,200,000 rows/s, 0:00:12 left."""
     words = [f"block {progress.block:,} of {progress.blocks:,}"]
     if progress.explained is not None:
         low, high = progress.explained
-        words.append(f"{100 * low:.2f} to {100 * high:.2f} % explained (certified)")
+        words.append(f"{100 * low:.2f} to {100 * high:.2f} % explained (proved bounds)")
     minutes, seconds = divmod(round(progress.seconds_left), 60)
     hours, minutes = divmod(minutes, 60)
     return ", ".join([*words, f"{progress.rows_per_second:,.0f} rows/s", f"{hours}:{minutes:02}:{seconds:02} left"])

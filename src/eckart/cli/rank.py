@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from eckart.missing.fill import How
     from eckart.rank.verdict import RankChoice
 
-_RULES = "Rules to apply: 'all', 'quick' (no resampling), or a list such as minka,elbow."
+_RULES = "Rules to apply: 'all', 'quick' (rules without resampling), or a list such as minka,elbow."
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,15 @@ _rank_options = gathered("asked", RankOptions, [
     click.option("--scale/--no-scale", default=False,
                  help="Divide each column by its standard deviation.  [default: no]"),
     click.option("--explain", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
-                 help="Share that the variance and energy rules must reach, such as 0.9 or 90%."),
-    click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise, if known."),
+                 help=("Share to explain, such as 0.9 or 90%, for the rules 'variance' and 'energy'.")),
+    click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise in the data, if known."),
     click.option("--most", type=numbers.components, metavar="N",
-                 help="Maximum number of components to consider.  [default: 40]"),
+                 help="Largest number of components to consider.  [default: 40]"),
     click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-                 help="Missing values: report an error, impute column means (mean), or impute from the other values of "
-                      "the row (em)."),
-    click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed for resampling."),
+                 help=("What to do with missing values: report an error, impute the column mean, or impute "
+                 "from the other values of the row (em).")),
+    click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed for resampling. The same seed gives "
+    "the same result."),
 ])  # fmt: skip
 
 

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 @click.argument("data")
 @wanted
 @output(
-    "Report file, in HTML, or in Markdown if its name ends in .md. '-' prints the report.",
+    "Report file. Markdown if the name ends in .md, otherwise HTML. '-' prints the report.",
     default="report.html",
     show_default=True,
 )
 @click.option("--title", metavar="TEXT", help="Title of the report.")
-@click.option("--markdown", is_flag=True, help="Print the report as Markdown instead of the summary.")
+@click.option(
+    "--markdown", is_flag=True, help="Print the report as Markdown to standard output, instead of the summary."
+)
 @tuning
 @execution
 @reading
@@ -43,7 +45,7 @@ def report(
     console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
     output: Output, title: str | None, markdown: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
-    """Summarise DATA in the terminal and in a report with figures: how many components to keep, and what they mean.
+    """Summarise DATA: how many components to keep, and what they mean. Print a summary and write a report with figures.
 
     DATA is a file (CSV, TSV, Parquet, Arrow, NumPy, Matrix Market, HDF5, AnnData, Zarr, DuckDB or SQLite) or '-'. For a
     folder of tables, Eckart writes one report per table and an index page that lists them.
@@ -70,7 +72,7 @@ def report(
     if output.path == "-" and not console.json:
         sys.stdout.buffer.write(page.encode("utf-8"))
     if markdown:
-        click.echo(found.markdown(title=title), nl=False)
+        click.echo(_markdown(found, title or found.title), nl=False)
     else:
         _tell(console, found, warned, _next(found, job), output, page)
     if output.path != "-":
@@ -82,7 +84,7 @@ def _folder(console: Console, files: list[Path], job: Job, output: Output) -> No
     folder = Path("reports" if output.path == "report.html" else output.path)
     if folder.suffix.lower() in (".html", ".htm"):
         raise ParameterError(
-            f"A folder of tables gets one report per table, so -o must name a folder, such as -o {folder.stem}."
+            f"A folder of tables gets one report per table, so -o must name a folder, for example -o {folder.stem}."
         )
 
     def analyse(file: Path, page: Path) -> Analysis:
@@ -96,7 +98,9 @@ def _folder(console: Console, files: list[Path], job: Job, output: Output) -> No
         console.document(index=str(folder / "index.html"), pages=made, refused=refused)
         return
     if not made:
-        raise FileError(f"No table in the folder could be analysed; {folder / 'index.html'} lists the reasons.")
+        raise FileError(
+            f"None of the tables in the folder could be analysed. The reasons are listed in {folder / 'index.html'}."
+        )
     listed = f"{made} report{'' if made == 1 else 's'}"
     listed += f" and {refused} table{'' if refused == 1 else 's'} that could not be analysed" if refused else ""
     console.say(f"{folder / 'index.html'} lists {listed}.")
@@ -105,9 +109,11 @@ def _folder(console: Console, files: list[Path], job: Job, output: Output) -> No
 def _check_standard_output(console: Console, output: Output) -> None:
     """Refuse other documents on standard output, where the Markdown goes."""
     if console.json:
-        raise click.UsageError("--markdown and --json cannot be combined: both go to standard output.")
+        raise click.UsageError("--markdown and --json both write to standard output. Use only one of them.")
     if output.path == "-":
-        raise click.UsageError("--markdown already prints to standard output. Name a file with -o, or leave out -o.")
+        raise click.UsageError(
+            "--markdown already prints the report to standard output. Use either --markdown or -o FILE."
+        )
 
 
 def analysed(console: Console, job: Job) -> tuple[Analysis, list[str]]:
@@ -134,11 +140,13 @@ def _written(console: Console, found: Analysis, output: Output, title: str | Non
 
 def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str], output: Output, page: str) -> None:
     """Print the summary on standard output, unless the page itself goes there."""
+    from eckart.analysis.document import of_analysis
+
     to_file = output.path != "-"
     stream = sys.stdout if to_file else sys.stderr
     if console.json:
         where: Keywords = {"report": output.path} if to_file else {"report": None, "page": page}
-        console.document(data=found.name, **found.to_dict(), warnings=warned, **where)
+        console.document(data=found.name, **of_analysis(found, "cli"), warnings=warned, **where)
     elif not to_file and console.quiet:
         return
     elif stream.isatty():
@@ -149,6 +157,14 @@ def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str]
         from eckart.analysis.summary import summary_text
 
         click.echo(summary_text(found, width=console.width, steps=steps, door="cli"), file=stream, nl=False)
+
+
+def _markdown(found: Analysis, title: str) -> str:
+    """The report as Markdown, worded for the command line."""
+    from eckart.analysis.report.contents import sections
+    from eckart.analysis.report.markdown import markdown
+
+    return markdown(found, title, sections(found, "cli"))
 
 
 def command_line(job: Job) -> str:

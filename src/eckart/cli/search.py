@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from eckart.concept_space.text_concepts import TextConcepts
 
 _WEIGHTS = ("log-entropy", "tfidf", "bm25")
-_STOP = "Ignore the stop words of a language: english, german, french, spanish, italian or auto (detected)."
-_RELEVANT = "File of relevance judgements for --evaluate, one per line: QUERY 0 DOCUMENT 1 (TREC) or QUERY DOCUMENT."
+_STOP = (
+    "Ignore the stop words of this language: english, german, french, spanish, italian, or auto to detect the language."
+)
+_RELEVANT = "Relevance judgements for --evaluate, one per line: 'QUERY 0 DOCUMENT 1' (TREC format) or 'QUERY DOCUMENT'."
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,10 @@ _collection_options = gathered("collection", CollectionOptions, [
     click.option("-k", "k", type=numbers.components, metavar="N",
                  help="Number of concepts.  [default: a third of the number of documents, between 10 and 100]"),
     click.option("--weights", type=click.Choice(_WEIGHTS), default="log-entropy", show_default=True,
-                 help="Term weighting."),
+                 help="How to weight the word counts."),
     click.option("--stop-words", metavar="LANGUAGE", help=_STOP),
-    click.option("--column", metavar="NAME", help="CSV column or JSON key that contains the text."),
-    click.option("--names", metavar="NAME", help="CSV column or JSON key that contains the document names."),
+    click.option("--column", metavar="NAME", help="CSV column or JSON key that contains the text of each document."),
+    click.option("--names", metavar="NAME", help="CSV column or JSON key that contains the name of each document."),
 ])  # fmt: skip
 
 
@@ -55,42 +57,46 @@ class EvaluationOptions:
 
     def __post_init__(self) -> None:
         if (self.queries is None) != (self.relevant is None):
-            raise click.UsageError("--evaluate QUERIES and --relevant FILE must be used together.")
+            raise click.UsageError(
+                "--evaluate QUERIES needs --relevant FILE, and --relevant FILE needs --evaluate QUERIES. "
+                "Give both options."
+            )
 
 
 _evaluation_options = gathered("evaluation", EvaluationOptions, [
     click.option("--evaluate", "queries", metavar="QUERIES",
-                 help="Measure mean average precision on the queries in this file."),
+                 help=("Measure the mean average precision of the search on the queries in this file. "
+                 "Needs --relevant.")),
     click.option("--relevant", metavar="FILE", help=_RELEVANT),
 ])  # fmt: skip
 
 
-@click.command(short_help="Search documents by concept.")
+@click.command(short_help="Search documents by meaning (latent semantic analysis).")
 @click.argument("documents")
 @click.argument("query", nargs=-1)
 @click.option(
     "-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of documents to list."
 )
 @_collection_options
-@click.option("--similar", metavar="DOCUMENT", help="Instead of searching, find documents similar to DOCUMENT.")
-@click.option("--topics", is_flag=True, help="Instead of searching, list the top words of each concept.")
+@click.option("--similar", metavar="DOCUMENT", help="Find documents similar to this document, instead of searching.")
+@click.option("--topics", is_flag=True, help="List the top words of each concept, instead of searching.")
 @click.option(
     "--add",
     "added",
     metavar="DOCUMENTS",
-    help="Add these documents to the collection without fitting the concepts again.",
+    help="Add these documents to the collection. The concepts are not fitted again.",
 )
 @_evaluation_options
-@output("File in which to save the collection for fast searches, such as docs.eckart.")
+@output("Save the collection to this file, such as docs.eckart, for faster searches later.")
 @with_console
 def search(
     console: Console, documents: str, query: tuple[str, ...], n: int, collection: CollectionOptions,
     similar: str | None, topics: bool, added: str | None, evaluation: EvaluationOptions, output: Output,
 ) -> None:  # fmt: skip
-    """Find the documents nearest to QUERY by concept (latent semantic analysis).
+    """Find the documents whose meaning is closest to QUERY (latent semantic analysis).
 
-    DOCUMENTS is a folder of text files, a CSV, TSV or JSON Lines file, a SMART collection, or a saved collection. A
-    QUERY of '-' reads queries from standard input, one per line.
+    DOCUMENTS is a folder of text files, a CSV, TSV or JSON Lines file, a file in SMART format, or a collection saved
+    with -o. If QUERY is '-', queries are read from standard input, one per line.
 
     \b
     Examples:
@@ -125,10 +131,12 @@ def _queries(given: tuple[str, ...]) -> Iterable[str]:
 
 def _check_one(wanted: list[bool], *, saved: bool) -> None:
     if sum(wanted) > 1:
-        raise click.UsageError("Use only one of QUERY, --similar, --topics and --evaluate.")
+        raise click.UsageError(
+            "QUERY, --similar, --topics and --evaluate each ask for a different result. Use only one of them."
+        )
     if not any(wanted) and not saved:
         raise click.UsageError(
-            'There is nothing to search for. Use a QUERY such as "interest rates", --similar or --topics.'
+            'No query was given. Give a QUERY such as "interest rates", or use --similar, --topics or --evaluate.'
         )
 
 
@@ -146,7 +154,9 @@ def _save(console: Console, model: TextConcepts, output: Output) -> None:
     from eckart.cli import outputs
 
     if output.path == "-":
-        raise Refused("A collection cannot be printed. Name a file with -o, such as docs.eckart.")
+        raise Refused(
+            "A collection cannot be printed to standard output. Give a file name with -o, such as -o docs.eckart."
+        )
     outputs.check(output)
     with outputs.writing():
         model.save(output.path, overwrite=output.force)
@@ -165,7 +175,8 @@ def _show(console: Console, model: TextConcepts, ranking: Ranking) -> None:
         console.document(**found)
         return
     console.say_all(
-        ranking.notes or (() if len(ranking) else ("No document shares a concept or a word with the query.",))
+        ranking.notes
+        or (() if len(ranking) else ("No document has a concept or a word in common with the query. Try other words.",))
     )
     if len(ranking):
         lines = tuple((hit.name, hit.score, text) for hit, text in zip(ranking, snippets, strict=True))
@@ -222,7 +233,7 @@ def _judgements(path: str) -> dict[str, set[str]]:
         if not words:
             continue
         if len(words) not in (2, 4):
-            raise Refused(f"{path}, line {number}: expected 'query 0 document 1' or 'query document'.")
+            raise Refused(f"{path}, line {number}: expected 'QUERY 0 DOCUMENT 1' (TREC format) or 'QUERY DOCUMENT'.")
         query, document = (words[0], words[2]) if len(words) == 4 else words
         if len(words) == 4 and words[3] == "0":
             continue

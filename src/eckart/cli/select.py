@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 60
 _HOW = (
-    "Selection method: score each column (correlation), remove columns one by one (backward), or try random "
-    "subsets (random)."
+    "Selection method: rank single columns (correlation), remove columns step by step (backward), or "
+    "try random subsets (random)."
 )
-_FILE = "Write the selected columns as CSV, TSV, .npy or Parquet; '-' prints CSV."
+_FILE = "Write the selected columns to this file (.csv, .tsv, .npy or .parquet). '-' prints CSV to standard output."
 _COUNT = "Number of columns to keep.  [default: half of the columns; for backward and random, the best number found]"
-_KIND = "Treat the target as classes or as numbers.  [default: detected]"
+_KIND = "Treat the target as class labels or as numbers.  [default: detected]"
 _NESTED = "backward, random: also estimate the score on new rows by nested cross-validation."
-_JUDGE = "backward, random: model used to score subsets of columns."
+_JUDGE = "backward, random: model that scores the subsets (a linear model or a random forest)."
 
 
 def _size(given: object) -> int:
@@ -44,25 +44,29 @@ def _size(given: object) -> int:
 @click.command(short_help="Select the columns that best predict a target.")
 @click.argument("data")
 @click.option(
-    "--target", metavar="COLUMN", required=True, help="Column to predict; it contains numbers or class names."
+    "--target", metavar="COLUMN", required=True, help="Column to predict. It contains numbers or class labels."
 )
 @click.option("--how", type=click.Choice(["correlation", "backward", "random"]), default="correlation",
               show_default=True, help=_HOW)  # fmt: skip
 @click.option("-n", "--keep", "count", type=_size, metavar="N", help=_COUNT)
-@click.option("--threshold", type=float, metavar="SCORE", help="correlation: keep columns with at least this score.")
+@click.option(
+    "--threshold", type=float, metavar="SCORE", help="correlation: keep all columns whose score is at least this high."
+)
 @click.option("--score", type=click.Choice(["pearson", "spearman", "mutual_info"]), default="pearson",
-              show_default=True, help="correlation: how a column is scored.")  # fmt: skip
+              show_default=True, help=("correlation: score columns by Pearson or Spearman correlation, or by mutual "
+              "information."))  # fmt: skip
 @click.option("--judge", type=click.Choice(["linear", "forest"]), default="linear", show_default=True, help=_JUDGE)
 @click.option("--classes/--numbers", default=None, help=_KIND)
-@click.option("--scoring", metavar="NAME", help="scikit-learn scorer, such as roc_auc.  [default: accuracy for "
-              "classes, r2 for numbers]")  # fmt: skip
+@click.option("--scoring", metavar="NAME", help=("backward, random: scikit-learn scorer for the predictions, such "
+"as roc_auc.  [default: accuracy for "
+"classes, r2 for numbers]"))  # fmt: skip
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
               help="Number of cross-validation folds.")  # fmt: skip
 @click.option("--nested/--no-nested", default=True, show_default=True, help=_NESTED)
 @click.option("--step", metavar="N", default="1", show_default=True,
-              help="backward: number of columns, or share such as 10%, to remove per round.")  # fmt: skip
+              help="backward: number of columns to remove per step, or a share such as 10%.")  # fmt: skip
 @click.option("--patience", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
-              help="backward: stop after this many rounds without a better score.")  # fmt: skip
+              help="backward: stop after this many steps without a better score.")  # fmt: skip
 @click.option(
     "--tries",
     type=click.IntRange(min=1),
@@ -72,15 +76,21 @@ def _size(given: object) -> int:
     help="random: number of subsets to try.",
 )
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-              help="Missing values: report an error, impute column means (mean), or impute from the other "
-                   "values of the row (em).")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="random: seed for drawing subsets.")
+              help=("What to do with missing values: report an error, impute the column mean, or impute "
+              "from the other values of the row (em)."))  # fmt: skip
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="random: seed for drawing subsets. The same seed gives the same result.",
+)
 @click.option("--jobs", type=int, metavar="N", help="Number of parallel processes; -1 uses all cores.")
 @output(_FILE)
 @reading
 @with_console
 def select(console: Console, data: str, target: str, output: Output, reading: ReadingOptions, **asked: Any) -> None:
-    """Select the columns of DATA that best predict the target, and list the columns or subsets that were tried.
+    """Select the columns of DATA that best predict the target, and list the scores of all candidates.
 
     \b
     Examples:
@@ -114,7 +124,7 @@ def select(console: Console, data: str, target: str, output: Output, reading: Re
 
 def _check(asked: Keywords) -> None:
     if asked["threshold"] is not None and asked["count"] is not None:
-        raise click.UsageError("Use only one of --keep and --threshold: each determines the number of columns.")
+        raise click.UsageError("--keep and --threshold each determine the number of columns. Use only one of them.")
     if asked["scoring"] is not None:
         from eckart.options import near_match
         from eckart.selection.judges import scorer_names
@@ -124,7 +134,8 @@ def _check(asked: Keywords) -> None:
             raise click.UsageError(f"--scoring: scikit-learn has no scorer {asked['scoring']!r}{hint}")
     if asked["threshold"] is not None and asked["how"] != "correlation":
         raise click.UsageError(
-            "--threshold applies only to --how correlation: the other methods score subsets, not single columns."
+            "--threshold applies only to --how correlation, because the other methods score subsets "
+            "of columns. Use --keep instead."
         )
 
 
@@ -158,7 +169,7 @@ def _split(
     classes = True if target in whole.metadata.labels else classes
     indices = [j for j in tables._chosen(whole, reading) if names[j] != target]
     if not indices:
-        raise Refused("No columns are left apart from the target.")
+        raise Refused("The target is the only column, so there is no column left to select.")
     whole_numbers = _are_whole(goal)
     ambiguous = classes is None and whole_numbers
     if classes is None:
@@ -197,13 +208,13 @@ def _no_target(whole: Source, target: str, names: tuple[str, ...]) -> str:
     from eckart.io.roles import listed, quoted
     from eckart.options import near_match
 
-    if whole.metadata.column_roles.get(target) == "names the rows":
+    if whole.metadata.column_roles.get(target) == "used as row names":
         return (
-            f"--target: the column {quoted(target)} names the rows. Use --no-row-names to make it available as "
-            "the target."
+            f"--target: the column {quoted(target)} contains the row names. To use it as the target, "
+            "add --no-row-names."
         )
     near = near_match(target, [*names, *whole.metadata.labels])
-    hint = near if near != "." else f". It has {listed([*names, *whole.metadata.labels])}."
+    hint = near if near != "." else f". Its columns are {listed([*names, *whole.metadata.labels])}."
     return f"--target: {whole.metadata.name} has no column {quoted(target)}{hint}"
 
 
@@ -234,7 +245,8 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: Keywords)
         said = error.worded("cli") if isinstance(error, EckartError) else str(error)
         if getattr(selector, "nested", False) and hasattr(selector, "best_score_"):
             raise Refused(
-                f"{source.metadata.name}: the nested score failed. {said} Use --no-nested to skip it."
+                f"{source.metadata.name}: the score on new rows (nested cross-validation) could not "
+                f"be computed. {said} To skip it, add --no-nested."
             ) from error
         raise Refused(f"{source.metadata.name}: {said}") from error
 
@@ -325,8 +337,14 @@ def _wrapped(row: list[str], widths: list[int], width: int) -> list[str]:
 
 def _kind(target: str, *, classes: bool) -> str:
     if classes:
-        return f"The whole numbers in {target!r} are treated as classes. Use --numbers if they are measurements."
-    return f"The whole numbers in {target!r} are treated as measurements. Use --classes if they are class labels."
+        return (
+            f"The target {target!r} contains whole numbers, which are treated as class labels. If they are "
+            "measurements, add --numbers."
+        )
+    return (
+        f"The target {target!r} contains whole numbers, which are treated as measurements. If they are "
+        "class labels, add --classes."
+    )
 
 
 def _scores(selector: Selector) -> str:
@@ -335,9 +353,12 @@ def _scores(selector: Selector) -> str:
 
     if not isinstance(selector, Search):
         return ""
-    best = f" The score is {selector.best_score_:.4f} on the folds used for the selection, which is too optimistic"
+    best = (
+        f" The score is {selector.best_score_:.4f} on the folds that were used to select the columns, "
+        "which is too optimistic"
+    )
     if selector.nested_score_ is None:
-        return f"{best}. Use --nested to estimate the score on new rows."
+        return f"{best}. To estimate the score on new rows, add --nested."
     return f"{best}, and {selector.nested_score_:.4f} on held-out rows."
 
 

@@ -47,11 +47,14 @@ def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: b
     from eckart.io.open_data import open_with
 
     if stream and (data == "-" or reading.format is not None):
-        raise Refused("Reading in blocks needs a file that can be read twice. Use its path, without --format.")
+        raise Refused(
+            "Reading in blocks needs a file that can be read more than once. Give the path of a file, "
+            "and leave out --format."
+        )
     given = standard_input().buffer if data == "-" else absolute(data) if stream else data
     source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
     if stream and hasattr(source, "matrix"):
-        raise Refused(f"{data} cannot be read in blocks. Convert it once: eckart convert {data} table.npy.")
+        raise Refused(f"{data} cannot be read in blocks. Convert it first: eckart convert {data} table.npy.")
     return replace(source, metadata=replace(source.metadata, name="standard input")) if data == "-" else source
 
 
@@ -64,7 +67,7 @@ def _labelled(source: Source, given: Sequence[str]) -> Source:
         return source
     labels = {names[j]: tuple(f"{value:g}" for value in column(source, j)) for j in indices}
     kept = keep(source, [j for j in range(len(names)) if j not in indices])
-    column_roles = kept.metadata.column_roles | dict.fromkeys(labels, "used as a label, as requested")
+    column_roles = kept.metadata.column_roles | dict.fromkeys(labels, "used as a row label, as requested with --labels")
     return replace(
         kept, metadata=replace(kept.metadata, labels=kept.metadata.labels | labels, column_roles=column_roles)
     )
@@ -83,9 +86,9 @@ def weighted(source: Source, name: str) -> tuple[Source, np.ndarray]:
     """The source without the column of row weights, and the weights."""
     indices = _indices(source, [name], "--weights")
     if source.shape[1] == 1:
-        raise Refused("No columns are left apart from the weights.")
+        raise Refused("The column of weights is the only column, so there are no data to decompose.")
     kept = keep(source, [j for j in range(source.shape[1]) if j != indices[0]])
-    fates = kept.metadata.column_roles | {name: "weights of the rows"}
+    fates = kept.metadata.column_roles | {name: "used as row weights"}
     metadata = replace(kept.metadata, column_roles=fates, roles=kept.metadata.roles | {name: "weights"})
     return replace(kept, metadata=metadata), column(source, indices[0])
 
@@ -120,7 +123,7 @@ def _chosen(source: Source, reading: ReadingOptions) -> list[int]:
     dropped = set(_indices(source, reading.drop, "--drop"))
     left = [j for j in wanted if j not in dropped]
     if not left:
-        raise Refused("No columns are left: --columns and --drop exclude all of them.")
+        raise Refused("No columns are left to analyse: --columns and --drop exclude all of them.")
     return left
 
 
@@ -151,9 +154,12 @@ def _no_column(source: Source, word: str, names: Sequence[str], option: str) -> 
 
     title = source.metadata.name
     if word in source.metadata.labels:
-        return f"{option}: the column {quoted(word)} of {title} is text, and a decomposition needs numbers."
+        return (
+            f"{option}: the column {quoted(word)} of {title} contains text, but a decomposition needs "
+            "numbers. Leave it out, or encode it as numbers."
+        )
     near = near_match(word, names)
-    hint = near if near != "." else f". It has {listed(names)}."
+    hint = near if near != "." else f". Its numeric columns are {listed(names)}."
     return f"{option}: {title} has no numeric column {quoted(word)}{hint}"
 
 
@@ -178,7 +184,7 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
     if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
         return source, [_in_order(source, len(wanted), what)]
     extra = _identifiers_beyond(source, names, wanted, what)
-    left = [f"Ignored, because {what} has no such column: {listed(extra)}."] if extra else []
+    left = [f"Ignored columns that {what} does not have: {listed(extra)}."] if extra else []
     where = {name: j for j, name in enumerate(names)}
     order = [where[name] for name in wanted]
     if order == sorted(order):
@@ -192,10 +198,10 @@ def _in_order(source: Source, count: int, what: str) -> str:
     title = source.metadata.name
     if source.shape[1] != count:
         raise Refused(
-            f"{title} has {counted(source.shape[1], 'column')}, but {what} has {count}. Without column names, "
-            f"the numbers of columns must be equal."
+            f"{title} has {counted(source.shape[1], 'column')}, but {what} has {count}. A table "
+            f"without column names must have exactly the same columns as {what}."
         )
-    return f"{title} has no column names; its columns are assumed to be in the order of {what}."
+    return f"{title} has no column names. Eckart assumes that its columns are in the same order as those of {what}."
 
 
 def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> str:
@@ -203,11 +209,11 @@ def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], wha
 
     missing = [name for name in wanted if name not in set(names)]
     extra = [name for name in names if name not in set(wanted)]
-    message = f"{source.metadata.name} does not have the columns of {what}."
+    message = f"{source.metadata.name} does not have the same columns as {what}."
     if missing:
         message += f" Missing: {listed(missing)}."
         if texts := [name for name in missing if name in source.metadata.labels]:
-            message += f" (Present, but as text: {listed(texts)}.)"
+            message += f" (These columns are present but contain text: {listed(texts)}.)"
     if extra:
         message += f" Extra columns: {listed(extra)}. Leave them out with --drop."
     return message
@@ -221,8 +227,8 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     from eckart.io.roles import Parts, missing_notes
 
     option = " or ".join(f"--missing {way}" for way in ways)
-    first = f"use {option}" if option else "impute them first with eckart.fill_missing in Python"
-    remedy = f"Every value is needed: {first}, leave columns out with --drop, or remove the rows."
+    first = f"use {option}" if option else "impute them first in Python with eckart.fill_missing"
+    remedy = f"The decomposition needs all values: {first}, ignore these columns with --drop, or remove the rows."
     names = column_names(source)
     if not hasattr(source, "matrix"):
         return Refused(error.worded("cli"))

@@ -66,7 +66,9 @@ class Tuning:
         _refuse_meaningless([name for name in given if name not in taken], method)
         _check_solver(given.get("solver"), method)
         if "neighbors" in given and "radius" in given:
-            raise click.UsageError("Use only one of --neighbors and --radius: each determines the neighbours.")
+            raise click.UsageError(
+                "--neighbors and --radius each determine the neighbours of a row. Use only one of them."
+            )
         found = {taken[name]: value for name, value in given.items()}
         if "radius" in found:
             found["n_neighbors"] = None
@@ -93,7 +95,9 @@ def _refuse_meaningless(names: list[str], method: str) -> None:
     for name in names:
         owners = " or ".join(f"--method {owner.replace('_', '-')}" for owner, known in TAKEN.items() if name in known)
         option = f"--{name.replace('_', '-')}"
-        raise click.UsageError(f"{option} does not apply to --method {method.replace('_', '-')}, only to {owners}.")
+        raise click.UsageError(
+            f"{option} does not apply to --method {method.replace('_', '-')}, only to {owners}. Leave it out."
+        )
 
 
 def _width(given: object) -> float | str:
@@ -115,26 +119,37 @@ def tuning(f: Command) -> Command:
     """The options of single methods."""
     option, choice, whole = click.option, click.Choice, click.IntRange(min=1)
     return gathered("tuning", Tuning, [
-        option("--weights", metavar="COLUMN", help="pca, svd: column that contains the row weights."),
-        option("--solver", metavar="NAME", help="Solver to use.  [default: chosen automatically]"),
+        option("--weights", metavar="COLUMN", help="pca, svd: use this column as row weights, not as data."),
+        option("--solver", metavar="NAME", help="Numerical solver, such as direct, gram or lanczos.  [default: "
+        "chosen automatically]"),
         option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel function.  [default: rbf]"),
-        option("--gamma", type=_width, metavar="GAMMA", help="kernel-pca: kernel coefficient (a number, 'auto', "
-        "'local' or 'median').  [default: auto]"),
-        option("--degree", type=float, metavar="N", help="kernel-pca: degree of --kernel poly.  [default: 3]"),
-        option("--scan", is_flag=True, default=None, help="kernel-pca: try several kernels and coefficients, and use "
-        "the best combination."),
-        option("--neighbors", type=whole, metavar="N", help="isomap: number of neighbours of each row.  [default: 5]"),
-        option("--radius", type=float, metavar="R", help="isomap: use all rows within this distance as neighbours."),
-        option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows.  [default: all rows]"),
+        option("--gamma", type=_width, metavar="GAMMA", help=("kernel-pca: kernel coefficient. A number, 'auto' "
+        "(from the groups of rows), or 'local' or "
+        "'median' (from the distances between rows).  [default: auto]")),
+        option("--degree", type=float, metavar="N", help="kernel-pca: degree of the poly kernel.  [default: 3]"),
+        option("--scan", is_flag=True, default=None, help="kernel-pca: try several kernels and values of gamma, and "
+        "use the best combination."),
+        option("--neighbors", type=whole, metavar="N", help="isomap: number of nearest neighbours of each row.  "
+        "[default: 5]"),
+        option("--radius", type=float, metavar="R", help="isomap: connect each row to all rows within this "
+        "distance, instead of using --neighbors."),
+        option("--landmarks", type=whole, metavar="N", help=("isomap: compute distances only to this many landmark "
+        "rows, to save memory.  [default: all "
+        "rows]")),
         option("--loss", type=choice(_LOSSES), help="nmf: loss function.  [default: frobenius]"),
-        option("--runs", type=whole, metavar="N", help="nmf: number of random starts; the best result is kept.  "
-                                                       "[default: 1]"),
+        option("--runs", type=whole, metavar="N", help="nmf: number of random starts. Eckart keeps the best result. "
+        " [default: 1]"),
         option("--iterations", type=whole, metavar="N", help="nmf: maximum number of iterations.  [default: 200]"),
-        option("--regularize", type=click.FloatRange(min=0), metavar="X", help="nmf: weight of the penalty "
-        "on the factors."),
-        option("--select", type=choice(["pivot", "norm", "leverage", "volume"]), help="cur: how columns are chosen."),
-        option("--core", type=choice(["best", "intersection"]), help="cur: how the middle matrix is computed."),
-        option("--columns-count", type=numbers.count, metavar="N", help="cur: number of columns to choose.  [default: "
-        "k]"),
-        option("--rows-count", type=numbers.count, metavar="N", help="cur: number of rows to choose.  [default: k]"),
+        option("--regularize", type=click.FloatRange(min=0), metavar="X", help="nmf: weight of the penalty on the "
+        "squared entries of the factors.  [default: 0]"),
+        option("--select", type=choice(["pivot", "norm", "leverage", "volume"]), help=("cur: choose columns and "
+        "rows by QR pivots (pivot), or at random by norm, leverage score or "
+        "volume.  [default: pivot]")),
+        option("--core", type=choice(["best", "intersection"]), help=("cur: compute the middle matrix for the "
+        "smallest error (best), or from the entries where "
+        "rows and columns meet (intersection).  [default: best]")),
+        option("--columns-count", type=numbers.count, metavar="N", help="cur: number of columns to choose.  "
+        "[default: the value of -k]"),
+        option("--rows-count", type=numbers.count, metavar="N", help="cur: number of rows to choose.  [default: the "
+        "value of -k]"),
     ])(f)  # fmt: skip

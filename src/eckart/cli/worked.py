@@ -29,11 +29,11 @@ form = click.option(
 lang = click.option(
     "--lang",
     type=click.Choice(["en", "it", "es", "ru"]),
-    help="Output language.  [default: language of the locale, or en]",
+    help="Output language.  [default: the language of your system, or en]",
 )
 detail: Decorator = click.option(
     "--detail", type=click.Choice(["brief", "normal", "full"]), default="normal", show_default=True,
-    help="Level of detail.",
+    help="How many intermediate steps to show.",
 )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def _text(given: str) -> str:
     if given == "-":
         return standard_input().read(_LARGEST_FILE)
     if re.fullmatch(r"[^;\n]*[A-Za-z_][^;\n]*\.(?:csv|tsv|txt|dat)", given) and not Path(given).exists():
-        raise click.UsageError(tr("There is no file {name}. Check the name and the folder.", name=given))
+        raise click.UsageError(tr("The file {name} does not exist. Check the name and the folder.", name=given))
     if len(given) < 500 and "\n" not in given and ";" not in given and Path(given).is_file():
         with Path(given).open(encoding="utf-8-sig", errors="replace") as file:
             return file.read(_LARGEST_FILE)

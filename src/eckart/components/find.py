@@ -43,6 +43,7 @@ from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning
 from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix, open_on_device
+from eckart.io.read_options import NAMES
 from eckart.log import logger
 from eckart.missing.fill import WAYS, fill, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
@@ -111,7 +112,7 @@ def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposi
 
 def plan_components(data: object, method: Method = "pca", **given: Unpack[SVDKeywords]) -> Plan:
     """What `find_components` would do with the same arguments; reads only the shape."""
-    check_names("plan", given, [field.name for field in fields(SVDOptions)])
+    check_names("plan", given, (*(field.name for field in fields(SVDOptions)), *NAMES))
     options = SVDOptions(**given)
     opened = _open(data, replace(options, device=None))
     settings = check_settings(min(opened.matrix.shape), method, options)
@@ -272,21 +273,37 @@ def _warn_if_unconverged(result: Decomposition, solution: Solution, *, stackleve
     if not solution.proved:
         assert result.certificate is not None
         if solution.undecided:
-            remedy = f"The number of components may be off by one. Specify {K}, or a share that is not on the boundary."
+            remedy = (
+                "The requested share is so close to a boundary that the number of components may be off "
+                f"by one. Specify the number of components with {K}, or request a slightly different "
+                "share."
+            )
         elif solution.converged:
-            better = f"Use float64 data{either(', or raise tol', '')}."
+            better = f"Convert the data to float64{either(', or request less accuracy with a larger tol', '')}."
             if solution.precision == "float64":
                 direct = either("Use solver='direct'.", "Use --solver direct.")
-                better = direct if result.which == "smallest" else either("Raise tol.", "")
-            remedy = f"More passes would not help: rounding limits the bounds. {better}".rstrip()
+                better = (
+                    direct if result.which == "smallest" else either("Request less accuracy with a larger tol.", "")
+                )
+            remedy = (
+                f"More passes over the data would not help, because rounding errors limit the bounds. {better}"
+            ).rstrip()
         else:
-            remedy = either("Allow more passes with max_passes, raise tol, or use solver='gram'.", "Use --solver gram.")
+            remedy = either(
+                "Allow more passes with a larger max_passes, request less accuracy with a larger tol, or "
+                "use solver='gram'.",
+                "Use --solver gram.",
+            )
         passes = counted(result.certificate.passes, "pass", "passes")
         warnings.warn(
-            f"The requested accuracy could not be proved after {passes} over the data: {result.certificate.summary} "
-            f"{remedy}",
+            f"The requested accuracy could not be proved after {passes} over the data. "
+            f"{result.certificate.summary} {remedy}",
             AccuracyWarning,
             stacklevel=stacklevel,
         )
     if result.norm == 0.0 and result.method == "pca":
-        warnings.warn("The data have no variance: every column is constant.", DataWarning, stacklevel=stacklevel)
+        warnings.warn(
+            "The data have no variance: every column is constant, so there are no components to find.",
+            DataWarning,
+            stacklevel=stacklevel,
+        )

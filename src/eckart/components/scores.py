@@ -98,7 +98,8 @@ def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, 
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(
-            f"Scores of shape {tuple(scores.shape)} do not match {counted(d.k, 'component')}: expected (rows, {d.k})."
+            f"Scores must have the shape (rows, {d.k}) for {counted(d.k, 'component')}, but these "
+            f"scores have the shape {tuple(scores.shape)}."
         )
     right = _on_device_of(d.right, scores)
     if whiten:

@@ -39,12 +39,14 @@ class Documents:
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.names):
             raise InputError(
-                f"{len(self.names):,} names were passed for {len(self.texts):,} documents. Pass one name per document."
+                f"There are {len(self.names):,} names for {len(self.texts):,} documents. Pass one name per document."
             )
         if not any(text.strip() for text in self.texts):
             raise InputError("None of the documents contains text. Add at least one document with text.")
         if len(set(self.names)) < len(self.names):
-            raise InputError("Some document names occur more than once. Names must be unique.")
+            raise InputError(
+                "Some document names occur more than once, but the names must be unique. Rename these documents."
+            )
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -105,7 +107,8 @@ def _read(path: Path, column: str | None, name: str | None) -> Documents:
         return _folder(path)
     if not path.is_file():
         raise FileError(
-            f"{path} does not exist. Use a folder of text files, a CSV file, a JSON Lines file or a text file."
+            f"{path} does not exist. Give the path of a folder of text files, a CSV file, a JSON "
+            "Lines file or a text file."
         )
     text = file_text(path)
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
@@ -124,7 +127,7 @@ def file_text(path: Path) -> str:
     try:
         raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (OSError, EOFError, gzip.BadGzipFile) as error:
-        raise FileError(f"{path} cannot be read: {error}.") from error
+        raise FileError(f"{path} cannot be read: {error}. Check the path and the permissions.") from error
     if b"\x00" in raw[:4096]:
         raise FileError(f"{path} is not a text file. Use text files, a CSV file or a JSON Lines file.")
     try:
@@ -147,7 +150,9 @@ def _folder(path: Path) -> Documents:
             continue
         names.append(str(file.relative_to(path)))
     if not texts:
-        raise FileError(f"{path} has no text files ({', '.join(kind for kind in _TEXT_FILES if kind)}).")
+        raise FileError(
+            f"{path} contains no text files. Their names must end in {', '.join(kind for kind in _TEXT_FILES if kind)}."
+        )
     return Documents(tuple(texts), tuple(names))
 
 
@@ -174,7 +179,7 @@ def _json_lines(text: str, path: Path) -> list[JsonObject]:
         try:
             record = json.loads(line)
         except ValueError as error:
-            raise FileError(f"{path}: line {number} is not valid JSON: {error}.") from error
+            raise FileError(f"{path}, line {number}: this is not valid JSON ({error}). Correct the line.") from error
         if not isinstance(record, dict):
             record = {"text": record} if isinstance(record, str) else {}
         records.append(record)
@@ -201,13 +206,16 @@ def _records(records: list[JsonObject], path: Path, column: str | None, name: st
 def _refuse_unknown(given: Iterable[str | None], keys: list[str], path: Path) -> None:
     for name in given:
         if name is not None and name not in keys:
-            raise FileError(f"{path} has no column {name!r}. It has {', '.join(map(repr, keys[:8]))}.")
+            raise FileError(f"{path} has no column {name!r}. Its columns are {', '.join(map(repr, keys[:8]))}.")
 
 
 def _text_key(records: list[JsonObject], keys: list[str], path: Path) -> str:
     lengths = {key: _length(records, key) for key in keys}
     if not any(lengths.values()):
-        raise FileError(f"{path} has no column of text. Choose a column with {either('column=...', '--column')}.")
+        raise FileError(
+            f"{path} has no column of text that Eckart can recognise. Choose a column with "
+            f"{either('column=...', '--column')}."
+        )
     called = next((key for word in _TEXT_KEYS for key in keys if key.lower() == word and lengths[key]), None)
     longest = max(lengths, key=lambda key: lengths[key])
     return called if called is not None and 4 * lengths[called] >= lengths[longest] else longest

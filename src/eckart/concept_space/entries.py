@@ -20,7 +20,7 @@ from eckart.wording import IGNORE_UNKNOWN
 Unknown = Literal["error", "ignore"]
 
 _WORD = re.compile(r"\w\w+")
-_FORMS = "Pass its numbers, a dict {column: value}, a list of words, or a string."
+_FORMS = "Pass the numbers of the row, a dict {column: value}, a list of words, or a string."
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _of_words(words: Sequence[str], names: Names, unknown: Unknown) -> Entries:
     notes = _unknown(wrong, names, unknown, what="word")
     known = {word: count for word, count in counts.items() if names.find(word) is not None}
     if not words:
-        notes = ("The query is empty: it has no words.",)
+        notes = ("The query contains no words.",)
     elif not known:
         none = "The word {} does not occur" if len(wrong) == 1 else "None of the words {} occurs"
         notes = (f"{none.format(listed(wrong))} in the data, so the query is empty.",)
@@ -110,15 +110,13 @@ def _of_numbers(given: Any, names: Names) -> Entries:
         try:
             row = to_numpy(given) if is_array(given) else np.asarray(given, np.float64)
         except (TypeError, ValueError) as error:
-            raise InputError(f"{type(given).__name__} {str(given)[:60]!r} is not a row. {_FORMS}") from error
+            raise InputError(f"{type(given).__name__} {str(given)[:60]!r} does not describe a row. {_FORMS}") from error
     if row.ndim == 2 and len(row) == 1:
         row = row[0]
     if row.ndim == 2:
-        raise InputError(
-            f"{len(row):,} rows were passed, but only one is expected. For several rows, use recommend_many."
-        )
+        raise InputError(f"Expected one row, but got {len(row):,} rows. For several rows, use recommend_many.")
     if row.ndim != 1 or len(row) != names.count:
-        raise InputError(f"The row has {row.size:,} numbers, but the concepts have {names.count:,} columns. {_FORMS}")
+        raise InputError(f"The row has {row.size:,} numbers, but the model has {names.count:,} columns. {_FORMS}")
     for column in np.flatnonzero(~np.isfinite(row.astype(np.float64)))[:1]:
         _number(row[column], names.label(int(column)))
     return of_dense(row)
@@ -128,7 +126,7 @@ def _number(value: Any, column: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
-        raise InputError(f"The value {value!r} of column {column!r} is not a number.") from error
+        raise InputError(f"The value {value!r} of column {column!r} is not a number. Use a number.") from error
     if np.isnan(number):
         raise MissingValuesError(f"The value of column {column!r} is NaN. Leave out unknown entries, or set them to 0.")
     if np.isinf(number):
@@ -142,7 +140,7 @@ def _unknown(wrong: Sequence[str], names: Names, unknown: Unknown, what: str = "
     if unknown == "error":
         kind = f"{what}s" if len(wrong) > 1 else what
         raise InputError(
-            f"Unknown {kind} {listed(wrong)}{names.hint(wrong)} Correct the spelling, or use {IGNORE_UNKNOWN}."
+            f"The model has no {kind} {listed(wrong)}{names.hint(wrong)} Correct the spelling, or use {IGNORE_UNKNOWN}."
         )
     where = "in the data" if what == "word" else "among the columns"
-    return (f"Ignored, because not found {where}: {listed(wrong)}.",)
+    return (f"Not found {where} and ignored: {listed(wrong)}.",)

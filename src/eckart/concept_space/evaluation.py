@@ -30,9 +30,8 @@ class Evaluation:
     def __str__(self) -> str:
         queries = len(self.average_precisions)
         return (
-            f"Mean average precision is {self.mean_average_precision:.4f}, and precision at 10 is "
-            f"{self.precision_at_10:.4f}, "
-            f"over {queries} quer{'y' if queries == 1 else 'ies'}."
+            f"Over {queries} quer{'y' if queries == 1 else 'ies'}, the mean average precision is "
+            f"{self.mean_average_precision:.4f} and the precision at 10 is {self.precision_at_10:.4f}."
         )
 
 

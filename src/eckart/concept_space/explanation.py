@@ -135,7 +135,16 @@ def _by_entry(
     geometry: Geometry, query: Query, weights: Numbers, names: Names
 ) -> tuple[list[Part], float, tuple[str, ...]]:
     if query.place is not None and not len(query.entries):
-        return [], 0.0, (Note("entries_unknown", f"The model does not contain the entries of this row. {DATA}."),)
+        return (
+            [],
+            0.0,
+            (
+                Note(
+                    "entries_unknown",
+                    f"The model does not contain the entries of this row, so they cannot be explained. {DATA}.",
+                ),
+            ),
+        )
     row = geometry.filled(query.columns, query.entries, whole=query.whole)
     standard = geometry.standard(row)
     way = _linear_map(geometry, standard, query.coordinates.astype(np.float64) / geometry.unit)
@@ -145,8 +154,8 @@ def _by_entry(
             0.0,
             (
                 (
-                    f"The coordinates of {geometry.d.method!r} are not linear in the entries, so entries have no "
-                    "contributions to list."
+                    f"With {geometry.d.method!r}, the coordinates are not linear in the entries, so "
+                    "single entries have no contributions."
                 ),
             ),
         )

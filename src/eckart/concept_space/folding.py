@@ -52,9 +52,9 @@ class Ledger:
             return ""
         strong = ", which is more than the weakest concept explains" if singular else ""
         return (
-            f"The concepts fail to represent {percent(self.share)} of the {self.rows:,} new rows "
-            f"({percent(at_fit)} of the fitted rows){strong}. "
-            "The new rows may contain a new concept. Fit again with these rows included."
+            f"{percent(self.share)} of the {self.rows:,} new rows lies outside the concept space, "
+            f"compared with {percent(at_fit)} of the fitted rows{strong}. The new rows may contain a "
+            "new concept. Fit the model again with these rows included."
         )
 
 
@@ -120,9 +120,8 @@ def shares(geometry: Geometry, rows: Rows) -> tuple[Numbers, Numbers]:
     """(squared length, squared unseen part) of each row."""
     if not geometry.linear or rows.opened is None:
         raise InputError(
-            f"{geometry.d.method!r} has no linear reconstruction, so the share of a row that it fails to represent "
-            "is unknown. "
-            "Use eckart.project for the coordinates alone."
+            f"{geometry.d.method!r} has no linear reconstruction, so the share of a row outside the "
+            "concept space is unknown. To compute only the coordinates, use eckart.project."
         )
     squares = geometry.squares(rows.opened)
     return squares, geometry.unseen(rows.coordinates, rows.opened, squares)

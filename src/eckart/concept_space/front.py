@@ -12,9 +12,11 @@ from eckart.concept_space.stored_rows import StoredRowSet, rows_of, rows_of_mode
 from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.fitted import decomposition_of
+from eckart.options import hint_keywords
 from eckart.result import Decomposition
 
 
+@hint_keywords
 @document
 def concepts(
     model: object,
@@ -86,5 +88,7 @@ def _column_names(d: Decomposition, model: object, given: Sequence[str] | None, 
     result = Names("column", d.columns, None if names is None else tuple(map(str, names)))
     twice = sorted({name for name in result.given or () if result.find(name) == -1})
     if twice:
-        raise InputError(f"Column names must be unique, but these occur more than once: {listed(twice)}.")
+        raise InputError(
+            f"Column names must be unique, but these names occur more than once: {listed(twice)}. Rename the columns."
+        )
     return result

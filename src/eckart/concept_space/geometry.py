@@ -68,8 +68,9 @@ class Geometry:
     def need_linear(self, what: str) -> None:
         if not self.linear:
             raise InputError(
-                f"{what} needs a linear map from coordinates back to columns, which {self.d.method!r} does not have. "
-                "Use 'svd', 'pca', 'nmf' or 'cur'; similar_rows works for every method."
+                f"{what} needs a linear map from coordinates back to columns, but {self.d.method!r} "
+                "does not have such a map. Use 'svd', 'pca', 'nmf' or 'cur'; similar_rows works for "
+                "every method."
             )
 
     # Scores of columns
@@ -116,7 +117,8 @@ class Geometry:
             return self.right * (self.d.values / _number(self.unit, self.right))
         if coordinates is None:
             raise InputError(
-                f"The concepts of {self.d.method!r} are not orthogonal, so comparing columns needs the rows. {DATA}."
+                f"The concepts of {self.d.method!r} are not orthogonal, so columns can be compared "
+                f"only with the rows of the data. {DATA}."
             )
         return self.right @ on_device_of(triangle(coordinates / self.unit).T, self.right)
 

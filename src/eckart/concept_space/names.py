@@ -25,7 +25,7 @@ class Names:
     def __post_init__(self) -> None:
         if self.given is not None and len(self.given) != self.count:
             raise InputError(
-                f"{len(self.given):,} names were passed for {self.count:,} {self.what}s. Pass one name per {self.what}."
+                f"There are {len(self.given):,} names for {self.count:,} {self.what}s. Pass one name per {self.what}."
             )
 
     def label(self, place: int) -> str:
@@ -42,17 +42,21 @@ class Names:
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             if not 0 <= int(name) < self.count:
                 raise InputError(
-                    f"There is no {self.what} {int(name)}: use an index from 0 to {self.count - 1}, or a name."
+                    f"There is no {self.what} {int(name)}. Use an index from 0 to {self.count - 1}, or a name."
                 )
             return int(name)
         if not isinstance(name, str):
-            raise InputError(f"{name!r} does not identify a {self.what}: use its name, or its index (from 0).")
+            raise InputError(
+                f"{name!r} does not identify a {self.what}. Use the name of the {self.what}, or its index "
+                "counted from 0."
+            )
         found = self.find(name)
         if found is None:
             raise InputError(f"There is no {self.what} {_shown(name)}{self.hint([name])}")
         if found < 0:
             raise InputError(
-                f"Several {self.what}s are called {_shown(name)}. Use the index (from 0) of the {self.what}."
+                f"Several {self.what}s have the name {_shown(name)}. Use the index of the {self.what} "
+                "instead, counted from 0."
             )
         return found
 
@@ -70,8 +74,8 @@ class Names:
         if near:
             return f". Did you mean {' or '.join(map(_shown, list(near)[:5]))}?"
         some = ", ".join(_shown(self.label(place)) for place in range(min(self.count, 3)))
-        more = f", ... ({self.count:,} in all)" if self.count > 3 else ""
-        return f". The {self.what}s are called {some}{more}."
+        more = f", ... ({self.count:,} in total)" if self.count > 3 else ""
+        return f". The names of the {self.what}s are {some}{more}."
 
     def _near(self, name: str) -> list[str]:
         if self.given is None or len(name) > 200:
@@ -100,7 +104,7 @@ def _shown(name: str) -> str:
 def listed(names: Sequence[str], most: int = 5) -> str:
     """'a', 'b', ... (12 in all)."""
     some = ", ".join(map(_shown, names[:most]))
-    return f"{some}, ... ({len(names):,} in all)" if len(names) > most else some
+    return f"{some}, ... ({len(names):,} in total)" if len(names) > most else some
 
 
 def _close(name: str, pool: list[str]) -> list[str]:

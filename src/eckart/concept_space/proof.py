@@ -63,7 +63,8 @@ def column_squares(geometry: Geometry) -> Numbers:
     """||column||^2 in the units of the decomposition."""
     if geometry.column_norms is None:
         raise InputError(
-            "A proof for columns needs the column lengths, which this model does not contain. Fit the model again."
+            "A proof for columns needs the lengths of the columns, but this model does not contain "
+            "them. Fit the model again."
         )
     return geometry.column_norms**2
 
@@ -73,7 +74,7 @@ def column_skew(geometry: Geometry, column: int) -> Numbers:
     certificate = geometry.d.certificate
     if certificate is None:
         raise InputError(
-            "A proof for columns needs a certificate, which this model does not contain. Fit the model again."
+            "A proof for columns needs a certificate, but this model does not contain one. Fit the model again."
         )
     largest = float(certificate.upper.max(initial=0.0)) / geometry.unit
     residual = float(np.linalg.norm(certificate.residuals)) * largest**2
@@ -85,6 +86,6 @@ def column_skew(geometry: Geometry, column: int) -> Numbers:
 def need_right_angles(geometry: Geometry) -> None:
     if not geometry.orthonormal:
         raise InputError(
-            f"A proof needs orthogonal concepts (method 'svd' or 'pca'), but this model uses {geometry.d.method!r}. "
-            f"Leave out {PROOF}."
+            f"A proof needs orthogonal concepts, but those of {geometry.d.method!r} are not "
+            f"orthogonal. Use 'svd' or 'pca', or leave out {PROOF}."
         )

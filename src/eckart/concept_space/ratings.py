@@ -60,8 +60,9 @@ class RatingScore:
         cold = f" Of these, {cold} in a row or column without other ratings." if self.cold else ""
         note = f" {self.note}" if self.note else ""
         return (
-            f"The root mean square error on {counted(self.held_out, 'held-out rating')} is {self.rmse:.4f} (biases "
-            f"only: {self.rmse_of_biases:.4f}, mean only: {self.rmse_of_mean:.4f}).{cold}{note}"
+            f"On {counted(self.held_out, 'held-out rating')}, the root mean square error is "
+            f"{self.rmse:.4f} (row and column means only: {self.rmse_of_biases:.4f}; overall mean "
+            f"only: {self.rmse_of_mean:.4f}).{cold}{note}"
         )
 
 
@@ -201,7 +202,7 @@ class Ratings(BaseEstimator):
         rated = self._known[1][self._known[0] == place]
         notes: tuple[str, ...] = (self.note_,) if self.note_ else ()
         if not len(rated):
-            notes += ("The row has no ratings, so its recommendations are based on the column means.",)
+            notes += ("The row has no ratings, so the recommendations are the columns with the highest means.",)
         elif len(rated) == self._columns.count:
             notes += (
                 f"Every column has a rating in this row, so nothing is left to recommend.{_zeros(self._known, place)}",
@@ -231,7 +232,8 @@ class Ratings(BaseEstimator):
         held = random.random(len(values)) < share
         if not held.any() or held.all():
             raise InputError(
-                f"{len(values):,} known ratings are too few to hold out a share of {share}. More ratings are needed."
+                f"There are only {len(values):,} known ratings, which is too few to hold out a share "
+                f"of {share}. Use a table with more ratings."
             )
         trial = Ratings(self.n_components, penalty=self.penalty, rng=self.rng)
         trial._fit((rows[~held], columns[~held], values[~held]), shape)
@@ -249,7 +251,7 @@ class Ratings(BaseEstimator):
     def _fit(self, known: Entries, shape: tuple[int, int]) -> None:
         if not len(known[2]):
             raise InputError(
-                "The table contains no ratings: all entries are NaN or empty. At least one rating is needed."
+                "The table contains no ratings: all entries are empty or NaN. Use a table with at least one rating."
             )
         check_count("n_components", self.n_components, None)
         self._known = known

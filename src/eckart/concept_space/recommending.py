@@ -17,8 +17,9 @@ def recommended(geometry: Geometry, part: Rows, n: int, *, exclude_known: bool) 
     """The best columns of each row, and the rows without recommendations because nothing is known about them."""
     if exclude_known and part.opened is None:
         raise InputError(
-            "The model does not store the entries of its rows, so the columns in which a row has an entry cannot be "
-            f"left out. {DATA}, or keep these columns with {INCLUDE_KNOWN}."
+            "To leave out columns in which a row already has an entry, Eckart needs the rows of the "
+            f"data, but the model does not contain them. {DATA}, or keep these columns with "
+            f"{INCLUDE_KNOWN}."
         )
     forth, back = geometry.forth(part.coordinates), geometry.back
     if is_numpy(back):

@@ -114,13 +114,13 @@ class Query:
 
     def _repr_html_(self) -> str:
         facts = [(f"concept {i + 1}", f"{value:.4g}") for i, value in enumerate(self.coordinates[:_SHOWN])]
-        unseen = "" if math.isnan(self.unseen) else f"{percent(self.unseen)} of the row is outside the concepts."
+        unseen = "" if math.isnan(self.unseen) else f"{percent(self.unseen)} of the row lies outside the concept space."
         return html_facts(f"Query {self.name}", facts, " ".join([unseen, *self.notes]).strip())
 
     def __repr__(self) -> str:
         numbers = ", ".join(shown(c, digits_of(self.coordinates)) for c in self.coordinates[:8])
         more = ", ..." if len(self.coordinates) > 8 else ""
-        unseen = "" if math.isnan(self.unseen) else f", {percent(self.unseen)} of it outside the concepts"
+        unseen = "" if math.isnan(self.unseen) else f", {percent(self.unseen)} outside the concept space"
         return f"<Query {self.name}: [{numbers}{more}]{unseen}{_remarks(self.notes)}>"
 
     def __str__(self) -> str:
@@ -183,9 +183,14 @@ class Ranking:
     def summary(self) -> str:
         """Statement of what is proved about the order of the results."""
         if not len(self) or self.proved == len(self):
-            return "the order is proved"
-        order = f"the order of the first {self.proved} is proved" if self.proved else "the order could not be proved"
-        return f"{'these are proved to be the best' if self.set_proved else 'other results may be better'}; {order}"
+            return "the order of the results is proved"
+        order = (
+            f"the order of the first {self.proved} results is proved"
+            if self.proved
+            else "the order of the results could not be proved"
+        )
+        others = "no other candidate is better (proved)" if self.set_proved else "other candidates may be better"
+        return f"{others}; {order}"
 
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
@@ -284,8 +289,10 @@ class Rankings:
         return f"<Rankings: the best {self.indices.shape[1]} {self.of.what}s for each of {len(self):,} rows{cold}>"
 
 
-NOTHING_KNOWN = "All entries of this row are 0, so nothing can be inferred from it."
-NOTHING_SEEN = "This row is orthogonal to all concepts, so nothing can be inferred from it."
+NOTHING_KNOWN = "All entries of the row are 0, so there is nothing to compare."
+NOTHING_SEEN = (
+    "The row has nothing in common with any concept (it is orthogonal to all of them), so there is nothing to compare."
+)
 
 
 def _plain(number: float) -> float | None:

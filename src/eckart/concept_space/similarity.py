@@ -52,7 +52,10 @@ def columns_like(
     compared = directions(vectors, geometry.column_rounding(vectors)) if by == "cosine" else vectors
     own = compared[place, :]
     if by == "cosine" and not bool(namespace(own).any(own != 0)):
-        return nothing(f"Columns similar to {label}", (f"{label} is orthogonal to all concepts.",))
+        return nothing(
+            f"Columns similar to {label}",
+            (f"{label} has nothing in common with any concept (it is orthogonal to all of them).",),
+        )
     bounded = None
     if proof:
         proofs.need_right_angles(geometry)

@@ -184,8 +184,9 @@ class Concepts:
         title = f"Columns for {query.name}"
         if exclude_known and query.place is not None and self._stored_rows(title).entries(query.place) is None:
             raise InputError(
-                f"The model does not store the entries of {query.name}, so the columns in which this row has an entry "
-                f"cannot be left out. {DATA}, or keep these columns with {INCLUDE_KNOWN}."
+                f"To leave out columns in which {query.name} already has an entry, Eckart needs the "
+                f"rows of the data, but the model does not contain them. {DATA}, or keep these "
+                f"columns with {INCLUDE_KNOWN}."
             )
         if self.geometry.mean is None and not direction(self.geometry, query).any():
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
@@ -336,8 +337,8 @@ class Concepts:
     def _stored_rows(self, what: str) -> StoredRowSet:
         if self.rows is None:
             raise InputError(
-                f"{what} needs stored rows, but the model contains only columns. {DATA}, or fit the model with "
-                f"{KEEP_ROWS}."
+                f"{what} needs the rows of the data, but the model contains only the columns. {DATA}, "
+                f"or fit the model with {KEEP_ROWS}."
             )
         return self.rows
 
@@ -361,5 +362,5 @@ class Concepts:
 
     def _concept(self, concept: object) -> int:
         if not isinstance(concept, int | np.integer) or isinstance(concept, bool) or not 0 <= concept < self.d.k:
-            raise ParameterError(f"concept={concept!r} does not exist: use an index from 0 to {self.d.k - 1}.")
+            raise ParameterError(f"concept={concept!r} does not exist. Use an index from 0 to {self.d.k - 1}.")
         return int(concept)

@@ -49,8 +49,8 @@ def stop_words(given: str | Iterable[str] | None, tokens: Iterable[str] = ()) ->
             given = _language(tokens)
         if given not in _LISTS:
             raise ParameterError(
-                f"stop_words={given!r} is not a supported language: use {', '.join(map(repr, LANGUAGES))}, 'auto', "
-                "or a list."
+                f"stop_words={given!r} is not a supported language. Use "
+                f"{', '.join(map(repr, LANGUAGES))}, 'auto', or a list of words."
             )
         return frozenset(_LISTS[given].split())
     return frozenset(str(word).lower() for word in given)

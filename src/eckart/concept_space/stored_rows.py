@@ -169,8 +169,8 @@ def _compare_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None
         return
     place = next(i for i, (name, other) in enumerate(zip(names, fitted, strict=True)) if name != other)
     raise InputError(
-        f"The rows do not have the columns of the model: column {place} is {names[place]!r}, but the model has "
-        f"{fitted[place]!r}. Use the same columns in the same order."
+        f"The rows do not have the same columns as the model: column {place} is {names[place]!r}, but "
+        f"in the model it is {fitted[place]!r}. Use the same columns in the same order."
     )
 
 

@@ -125,8 +125,9 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Parameters
         ----------
         documents : path, sequence of str, or mapping of str to str
-            The documents: a folder of text files, a CSV or TSV file, JSON lines, a SMART collection (.I and .W), a
-            sequence of texts, or a mapping of names to texts.
+            The documents: a folder of text files, a CSV or TSV file, a JSON Lines file, a SMART collection (a text file
+            in which lines with .I and .W begin documents and their texts), a sequence of texts, or a mapping of names
+            to texts.
         {y [ignored], column [text]}
         names : iterable of str or str, optional
             Names of the documents, or the column that contains them.
@@ -212,7 +213,8 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
             rows.append((str(i + 1), half[0], half[1], float(shares[i])))
         columns = ("concept", "words", "as opposed to", "share")
         caption = (
-            "Words with the largest positive and negative weights, and the share of the weighted counts explained."
+            "Words with the largest positive and negative weights, and the share of the weighted "
+            "word counts that each concept explains."
         )
         return Table("Concepts", columns, tuple(rows), caption, ("text", "text", "text", "percent"))
 
@@ -258,7 +260,10 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         given = read_documents(documents, column=column, names=names)
         taken = set(self.names_) & set(given.names)
         if taken:
-            raise InputError(f"The collection already has documents with these names: {', '.join(sorted(taken)[:5])}.")
+            raise InputError(
+                "The collection already contains documents with these names: "
+                f"{', '.join(sorted(taken)[:5])}. Rename the new documents, or leave them out."
+            )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             terms = self.counter_.transform(given.texts)
@@ -303,7 +308,10 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
             precisions.append(average_precision(order, known))
             first.append(first_ten(order, known))
         if not precisions:
-            raise InputError("No query has a relevant document in the collection. Check the names.")
+            raise InputError(
+                "None of the queries has a relevant document in the collection. Check that the document "
+                "names in the relevance judgements match the collection."
+            )
         return Evaluation(tuple(precisions), tuple(first))
 
     @document
@@ -373,7 +381,10 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         details = svd_details(d)
         kept = details.words
         if kept is None or d.column_names is None:
-            raise ModelFileError("This model was not fitted on documents. Fit TextConcepts on documents and save it.")
+            raise ModelFileError(
+                "This model was not fitted on documents, so it cannot be searched. Fit TextConcepts on "
+                "documents and save it."
+            )
         counter = WordWeights(kept.weights, d.column_names, np.asarray(kept.word_weights), kept.mean_length)
         model = cls(n_components=d.k, weights=counter.kind)
         bare = replace(d, details=replace(details, words=None))

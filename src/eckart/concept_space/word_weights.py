@@ -97,7 +97,7 @@ def weigh(
 def _refuse_empty(others: set[str], found: bool, min_df: int) -> NoReturn:
     """Say why no words are left: `others` are the words that are not stop words."""
     if others:
-        raise InputError(f"No word occurs in {min_df} or more documents. Lower min_df.")
+        raise InputError(f"No word occurs in {min_df} or more documents. Use a smaller min_df.")
     if found:
         remedy = either("stop_words=None", "no --stop-words")
         raise InputError(f"The documents contain only stop words. Use {remedy}, or add other documents.")

@@ -33,12 +33,8 @@ def additive(k: int, columns: int, rows: int, best: float, norm: float, *, drawn
         applies=drawn,
         proved=drawn,
         expected_eps=expected,
-        statement=f"||A - A_k|| + eps ||A||, eps = {eps:.3g}, with probability {1 - DELTA:.2f}"
-        + (
-            ""
-            if eps < 1.0
-            else " (with eps of 1 or more the bound says nothing: the theorem needs more columns and rows)"
-        ),
+        statement=f"||A - A_k|| + eps ||A|| with eps = {eps:.3g} (with probability {1 - DELTA:.2f})"
+        + ("" if eps < 1.0 else " (eps is 1 or more, so this bound is not useful; choose more columns and rows)"),
     )
 
 
@@ -51,15 +47,17 @@ def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> Bo
         delta=1.0 - TAUGHT,
         applies=drawn,
         proved=False,
-        statement=f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} if the constant in the "
-        "theorem is 1 (a guide only, not proved)",
+        statement=(
+            f"(2 + eps) ||A - A_k|| with eps = {eps:.3g} (with probability {TAUGHT}, if the constant in "
+            "the theorem is 1; not proved)"
+        ),
     )
 
 
 def volume(k: int, best: float) -> Bound:
     """sqrt(2 (k + 1)) ||A - A_k||, for the root mean squared error over all draws."""
     factor = float(np.sqrt(2.0 * (k + 1)))
-    statement = f"{factor:.3g} ||A - A_k||, root mean square over all draws"
+    statement = f"{factor:.3g} ||A - A_k|| (root mean square over all random choices)"
     return Bound(bound=factor * best, factor=factor, applies=True, proved=True, statement=statement)
 
 
@@ -72,5 +70,5 @@ def pivot(right: np.ndarray, left: np.ndarray, best: float) -> Bound:
         factor=factor,
         applies=True,
         proved=True,
-        statement=f"{factor:.3g} ||A - A_k||, deterministic",
+        statement=f"{factor:.3g} ||A - A_k|| (always)",
     )

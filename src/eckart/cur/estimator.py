@@ -68,8 +68,8 @@ class CUR(FittedCUR):
         Number of columns to select. None selects k columns, or 4k for 'norm' and 'leverage'.
     n_rows : int or None, default None
         Number of rows to select. None selects k rows, or 4k for 'norm' and 'leverage'. With ``core='intersection'``,
-        None selects more rows than columns, because the pseudo-inverse of a square intersection can be very large. It
-        selects up to 10 more, half as many again for 'leverage', and no more for 'norm'.
+        None adds min(k, 10) rows, or 2k rows for 'leverage', and none for 'norm'. The additional rows improve the
+        accuracy, because the pseudo-inverse of a square intersection can be very large.
     select : {'pivot', 'norm', 'leverage', 'volume'}, default 'pivot'
         'pivot' takes the pivots of a QR factorisation of the certified singular vectors. 'norm' is the textbook
         algorithm: it samples with replacement by squared norms, rescales, and merges duplicates. 'leverage' samples by

@@ -74,8 +74,8 @@ def decompose(data: object, **given: Unpack[CURKeywords]) -> Decomposition[CURDe
     else:
         if asked.n_columns is not None or asked.n_rows is not None:
             raise ParameterError(
-                "The target error determines the numbers of columns and rows. Leave out n_columns and n_rows, or "
-                "specify k."
+                "The target error determines the numbers of columns and rows. Leave out n_columns "
+                "and n_rows, or specify k instead of an error."
             )
         components, found = _smallest_rank(opened, wanted, again, target, options)
     result = assemble(opened, components, found, wanted, left=asked.left)
@@ -133,7 +133,7 @@ def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
 def _target(explain: float | None, error: float | None, k: int | None) -> float | None:
     """The relative error to reach, if it determines k."""
     if sum(option is not None for option in (k, explain, error)) > 1:
-        raise ParameterError("Use only one of k, explain and error: each determines the rank.")
+        raise ParameterError("k, explain and error each determine the rank. Use only one of them.")
     if explain is not None:
         return math.sqrt(1.0 - check_fraction("explain", explain))
     return None if error is None else check_fraction("error", error)
@@ -145,12 +145,12 @@ def _checked(shape: tuple[int, int], asked: CUROptions, seed: int) -> CURSetting
     for name, given, most in (("n_columns", asked.n_columns, shape[1]), ("n_rows", asked.n_rows, shape[0])):
         if given is not None and check_count(name, given, None) > most and asked.select != "norm":
             raise ParameterError(
-                f"{assigned(name, given)} is too large: the matrix has {most} {name.removeprefix('n_')}."
+                f"{assigned(name, given)} is too large, because the matrix has only {most} {name.removeprefix('n_')}."
             )
     cutoff = asked.cutoff
     if cutoff is not None and not (is_number(cutoff) and 0.0 <= float(cutoff) < 1.0):
         raise ParameterError(
-            f"cutoff={cutoff!r} is out of range: it must be at least 0 and less than 1, such as 1e-10."
+            f"cutoff={cutoff!r} is out of range. Use a number that is at least 0 and less than 1, such as 1e-10."
         )
     cutoff = None if cutoff is None else float(cutoff)
     return CURSettings(asked.select, asked.core, cutoff, asked.n_columns, asked.n_rows, seed)
@@ -195,14 +195,14 @@ def _smallest_rank(
 def _missed(found: Found, wanted: CURSettings, target: float, *, reached: bool) -> str:
     """Why the target is not proved to be reached."""
     drawn = "drawn " if wanted.select in ("norm", "leverage") else ""
-    taken = f"{found.asked[0]} {drawn}columns and {found.asked[1]} rows leave {found.error:.3g}"
+    taken = f"{found.asked[0]} {drawn}columns and {found.asked[1]} rows leave a relative error of {found.error:.3g}"
     if reached:
         return (
-            f"It is unknown whether an error of {target:.3g} is reached: {taken}, with a rounding error of up to "
-            f"{found.rounding:.2g}. Request a larger error, or specify {K}."
+            f"It is unknown whether a relative error of {target:.3g} was reached: {taken}, with a "
+            f"rounding error of up to {found.rounding:.2g}. Request a larger error, or specify {K}."
         )
-    remedy = "Use select='pivot', which reaches every error that rounding allows, or request" if drawn else "Request"
-    return f"An error of {target:.3g} was not reached: {taken}. {remedy} a larger error."
+    remedy = "Use select='pivot', which reaches any error above the rounding level, or request" if drawn else "Request"
+    return f"A relative error of {target:.3g} was not reached: {taken}. {remedy} a larger error."
 
 
 def _first(meets: Callable[[int], bool], low: int, high: int) -> int:

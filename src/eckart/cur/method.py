@@ -24,7 +24,10 @@ METHODS = (
                 "best_error": "Error of the best approximation of this rank",
                 "ratio": "Ratio to the best error",
             },
-            treatment="The data were neither centred nor scaled: the factors are columns and rows of the table.",
+            treatment=(
+                "The data were neither centred nor scaled, because the factors are actual columns and "
+                "rows of the table."
+            ),
             tables="eckart.cur.report:chosen",
         ),
     ),

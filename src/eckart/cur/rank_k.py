@@ -25,6 +25,7 @@ from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
 from eckart.errors import MemoryBudgetError
 from eckart.result import Decomposition
+from eckart.wording import MEMORY
 
 _CANCELLED = 1e-6
 """Errors below this share of ||A||^2 lose too many digits in a difference and are computed entry by entry."""
@@ -205,9 +206,9 @@ def _check_memory(opened: Opened, wanted: CURSettings, k: int) -> None:
     needed = working_bytes(opened, wanted, k)
     if wanted.memory is not None and needed > wanted.memory:
         raise MemoryBudgetError(
-            f"The computation needs about {needed:,} bytes in addition to the data for the chosen columns, "
-            f"rows and singular vectors, but only {wanted.memory:,} are allowed. Allow more memory, or "
-            "request fewer components."
+            f"The computation needs about {needed:,} bytes in addition to the data for the chosen "
+            f"columns, rows and singular vectors, but only {wanted.memory:,} bytes are allowed. Allow "
+            f"more memory with {MEMORY}, or request fewer components."
         )
 
 

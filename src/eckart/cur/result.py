@@ -34,7 +34,7 @@ def assemble(
         norm = float(np.ldexp(found.seen.total**0.5, -exponent))
     if not np.isfinite(norm):
         raise NotFiniteError(
-            "The sum of squares overflows float64: its square root exceeds 1.8e308. Scale the data down first."
+            "The sum of the squared entries overflows float64. Divide the data by a large number first."
         )
     kept_columns = _columns(opened, found)
     lengths = np.ldexp(_lengths(kept_columns, exponent), -exponent)
@@ -66,7 +66,7 @@ def assemble(
             k=found.k,
             passes=components.found.plan.passes + (2 if wanted.select == "norm" else 1),
             peak_bytes=max(components.found.plan.peak_bytes, working_bytes(opened, wanted, found.k)),
-            why=f"{components.found.plan.why} One more pass combines the columns and rows.",
+            why=(f"{components.found.plan.why} One more pass over the data combines the chosen columns and rows."),
             settings={"select": wanted.select, "core": wanted.core},
         ),
         info=replace(components.found.info, passes=components.found.info.passes + matrix.passes, seed=wanted.seed),
@@ -218,8 +218,8 @@ def shortages(found: Found, wanted: CURSettings) -> list[Note]:
     return [
         Note(
             "fewer_independent",
-            f"{asked} {name} were requested, but only {counted(kept, 'is', 'are')} linearly independent. The others "
-            "were dropped.",
+            f"{asked} {name} were requested, but only {counted(kept, 'is', 'are')} linearly "
+            f"independent. The other {name} were dropped.",
         )
         for name, asked, kept in counts
         if kept < asked
@@ -228,15 +228,15 @@ def shortages(found: Found, wanted: CURSettings) -> list[Note]:
 
 def _notes(found: Found, wanted: CURSettings) -> tuple[Note, ...]:
     if found.seen.total == 0.0:
-        return (Note("zero_matrix", "The matrix is zero: any column and any row explain it."),)
+        return (Note("zero_matrix", "The matrix is zero, so any column and any row explain it."),)
     if wanted.select != "norm":
         return tuple(shortages(found, wanted))
     drawn = (("columns", found.columns, found.rank[0]), ("rows", found.rows, found.rank[1]))
     return tuple(
         Note(
             "repeated_draws",
-            f"{len(chosen.indices)} distinct {name} were drawn, of which {counted(rank, 'is', 'are')} linearly "
-            "independent.",
+            f"{len(chosen.indices)} different {name} were drawn, of which {counted(rank, 'is', 'are')} "
+            "linearly independent.",
         )
         for name, chosen, rank in drawn
         if rank < len(chosen.indices)
@@ -272,6 +272,6 @@ def _summary(components: RankComponents, found: Found) -> str:
     ratio = f", {found.error / high:.3f} times the best possible error" if high > 1e-12 else ""
     missed = "" if found.missed is None else f" The requested error of {found.missed:.3g} could not be proved."
     return (
-        f"{taken} leave an error of {percent(found.error, 4)} of the norm{ratio}; the best approximation of "
-        f"rank {found.k} leaves {best}.{missed}"
+        f"{taken} leave a relative error of {percent(found.error, 4)}{ratio}; the best approximation "
+        f"of rank {found.k} leaves {best}.{missed}"
     )

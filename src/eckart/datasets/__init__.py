@@ -90,7 +90,7 @@ def path(name: str) -> Path:
     'usarrests.csv'
     """
     if name not in names():
-        raise ParameterError(f"There is no example table {name!r}. The tables are: {', '.join(names())}.")
+        raise ParameterError(f"There is no example table {name!r}. The available tables are {', '.join(names())}.")
     return _FOLDER / f"{name}.csv"
 
 

@@ -113,7 +113,8 @@ def check_range(values: np.ndarray, dtype: object, name: str) -> None:
         kind = "float32" if single else "float64"
         raise NotFiniteError(
             f"The {name} overflow {kind}: the largest is about {largest:.3g}. "
-            f"{'Convert the data to float64, or scale them' if single else 'Scale the data'} down first."
+            f"{'Convert the data to float64, or divide them' if single else 'Divide the data'} by a "
+            "large number first."
         )
 
 
@@ -305,17 +306,17 @@ def summary_of(solution: Solution, low: float, high: float, *, smallest: bool = 
         chance = solution.failure_probability
         odds = f" (with probability at least 1 - {chance:.0e})" if chance else ""
         return certified_share(k, low, high, odds, smallest=smallest)
-    flat = "the singular values near the cut are too close together for a sharp bound"
+    flat = "the singular values at rank k and k + 1 are too close together for a sharp bound"
     if smallest:
-        flat = "rounding hides values this small"
+        flat = "values this small are below the rounding error"
     elif solution.precision == "float32":
         flat = (
-            "the singular values near the cut are too close together, or float32 rounding is too large, for "
-            "a sharp bound"
+            "the singular values at rank k and k + 1 are too close together, or float32 rounding is "
+            "too large, for a sharp bound"
         )
-    reason = flat if solution.converged else "the allowed number of passes was not enough"
+    reason = flat if solution.converged else "the maximum number of passes was reached"
     if solution.undecided:
-        reason = "within rounding, one component fewer may also explain the requested share"
+        reason = "within rounding error, one component fewer may also explain the requested share"
     return certified_share(k, low, high, f" ({reason})", smallest=smallest, places=2)
 
 
@@ -367,8 +368,9 @@ def _note_on_units(squares: np.ndarray) -> list[Note]:
     if high <= 100.0 * low:
         return []
     text = (
-        f"Column variances differ by a factor of {high / low:.3g} and the columns were not scaled, so columns with "
-        f"large values dominate the components. If the columns have different units, use {SCALE}."
+        f"The columns were not scaled, and their variances differ by a factor of {high / low:.3g}, so "
+        "columns with large values dominate the components. If the columns have different units, use "
+        f"{SCALE}."
     )
     return [Note("units_differ", text)]
 

@@ -20,7 +20,7 @@ from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
 from eckart.engine.solution import Request
 from eckart.engine.trial import SPARSE_CHECK, SPARSE_STEP, Trial
 from eckart.errors import MemoryBudgetError, ParameterError
-from eckart.wording import assigned
+from eckart.wording import MEMORY, assigned
 
 if TYPE_CHECKING:
     from eckart.engine.settings import Settings
@@ -205,7 +205,7 @@ def _choose_for_blocks(
 def _refuse_for_blocks(solver: str, others: list[str], *, wide: bool) -> NoReturn:
     condition = " when there are more columns than rows" if wide else ""
     raise ParameterError(
-        f"{assigned('solver', solver)} needs all rows in memory{condition}, but they are read in blocks. Use "
+        f"{assigned('solver', solver)} needs all rows in memory{condition}, but the rows are read in blocks. Use "
         f"{' or '.join(assigned('solver', name) for name in others)}."
     )
 
@@ -214,7 +214,8 @@ def _check_memory(choice: Choice, memory: int | None) -> None:
     if memory is not None and choice.peak_bytes > memory:
         raise MemoryBudgetError(
             f"The computation needs about {choice.peak_bytes:,} bytes in addition to the data (solver "
-            f"{choice.solver!r}), but only {memory:,} are allowed. Allow more memory, or request fewer components."
+            f"{choice.solver!r}), but only {memory:,} bytes are allowed. Allow more memory with "
+            f"{MEMORY}, or request fewer components."
         )
 
 
@@ -263,7 +264,10 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
         # All vectors of the long side: another product and a QR, because the last values vanish.
         cost += 6.0 * shape.long * n * n / _DIRECT_RATE
     passes = 2 if shape.columns > shape.rows else 1
-    why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one pass'}."
+    why = (
+        f"The {n} x {n} matrix of cross-products is computed exactly in "
+        f"{'two passes' if passes == 2 else 'one pass'} over the data."
+    )
     # If a second pass must refine small values, the matrix, its eigenvectors and their product are in memory too.
     return cost, Choice("gram", passes, 8 * (8 if shape.block_bytes else 5) * n * n, why)
 
@@ -282,8 +286,9 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     cost = _lanczos_cost(shape, block + 5, steps) + (0.0 if known else steps * 0.01)
     peak = _lanczos_bytes(shape, k, block, capacity, probes)
     why = (
-        f"Block Lanczos with blocks of {block} finds {k if known else 'the wanted'} of {n} directions in about {steps} "
-        "passes. This is cheaper than forming all cross-products. It stops when the accuracy is proved."
+        f"Block Lanczos with blocks of {block} vectors computes {k if known else 'the requested'} of "
+        f"{n} components in about {steps} passes over the data, which is cheaper than computing all "
+        "cross-products. It stops when the accuracy is proved."
     )
     most = 0 if known else _most(shape, k, block, capacity, probes, room)
     return cost, Choice("lanczos", steps, peak, why, block, capacity, probes, most)

@@ -25,16 +25,19 @@ def refuse_not_finite(matrix: Matrix, column_names: tuple[str, ...] | None = Non
         name = f"{matrix.source.metadata.name} (block {block} of {len(matrix.edges) - 1})"
     if missing:
         raise MissingValuesError(
-            f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the first in "
-            f"{_place(first, column_names)}. A decomposition needs every entry. Leave out these rows or columns, "
-            "or impute the missing values first (eckart.fill_missing)."
+            f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the "
+            f"first in {_place(first, column_names)}. A decomposition needs all values. Leave out "
+            "these rows or columns, or impute the missing values first with eckart.fill_missing."
         )
     if infinite:
         raise NotFiniteError(
-            f"Input {name} contains infinity: {infinite:,} entr{'ies' if infinite > 1 else 'y'}, the first in "
-            f"{_place(first, column_names)}. Replace infinite entries with numbers, or leave out their rows."
+            f"Input {name} contains infinity: {infinite:,} entr{'ies' if infinite > 1 else 'y'}, the "
+            f"first in {_place(first, column_names)}. Replace infinite entries with finite numbers, "
+            "or leave out their rows."
         )
-    raise NotFiniteError(f"Sums over {name} overflow, although every entry is finite. Scale the data down first.")
+    raise NotFiniteError(
+        f"Sums over {name} overflow float64, although every entry is finite. Divide the data by a large number first."
+    )
 
 
 def _count(matrix: object) -> tuple[int, int, tuple[int, int]]:

@@ -25,7 +25,10 @@ from eckart.result import Certificate, Decomposition, SVDDetails
 def leading(d: Decomposition, k: int) -> Decomposition:
     """The decomposition with its first k components only; itself if it has no more."""
     if d.which == "smallest":
-        raise ParameterError("The decomposition contains the smallest components, so it has no leading components.")
+        raise ParameterError(
+            "The decomposition contains only the smallest components, but this function needs the "
+            "largest. Decompose with which='largest'."
+        )
     if k >= d.k:
         return d
     details = d.details

@@ -144,7 +144,7 @@ def _check_array(data: object) -> Array:
         data = _without_mask(data)
     if isinstance(data, np.matrix):
         raise TypeError(
-            "np.matrix is not supported, because its * operator multiplies matrices. Convert with np.asarray."
+            "np.matrix is not supported, because its * operator is the matrix product. Convert it with np.asarray."
         )
     kind = data.dtype.kind
     if kind == "c":
@@ -167,15 +167,15 @@ def _without_mask(data: np.ma.MaskedArray) -> np.ndarray:
     count = int(np.ma.getmaskarray(data).sum())
     if count:
         raise MissingValuesError(
-            f"Input X has {counted(count, 'masked value')}, but a decomposition needs every entry. Impute the "
-            "masked values first."
+            f"Input X has {counted(count, 'masked value')}, but a decomposition needs all values. "
+            "Impute the masked values first."
         )
     return data.data
 
 
 def _warn_if_rounded(data: np.ndarray) -> None:
     if data.dtype.kind == "f" and data.dtype.itemsize > 8:
-        warnings.warn("Extended-precision numbers are rounded to float64.", DataWarning, stacklevel=5)
+        warnings.warn("Numbers in extended precision are rounded to float64.", DataWarning, stacklevel=5)
     if is_long(data.dtype) and max(int(data.max(initial=0)), -int(data.min(initial=0))) > EXACT:
         warnings.warn(f"{ROUNDED}.", DataWarning, stacklevel=5)
 
@@ -193,9 +193,10 @@ def _from_objects(data: np.ndarray) -> np.ndarray:
         except (TypeError, ValueError) as error:
             where = ", ".join(f"{axis} {index + 1}" for axis, index in zip(("row", "column"), place, strict=False))
             raise InputError(
-                f"{data[place]!r} in {where} (counted from 1) is not a number. Remove or encode such columns first."
+                f"{data[place]!r} in {where} (counted from 1) is not a number. Remove columns of "
+                "text, or encode them as numbers."
             ) from error
-    raise InputError("The data contain objects that are not numbers.")
+    raise InputError("The data contain objects that are not numbers. Convert them to numbers, or leave them out.")
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:

@@ -68,12 +68,12 @@ def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
     target_ratio = _check_target(k, options.explain, options.error)
     if target_ratio is not None and options.which == "smallest":
         raise ParameterError(
-            f"A share of the variance applies only to the largest components. With {SMALLEST}, specify {K}."
+            f"A share of the variance can be requested only for the largest components. With {SMALLEST}, specify {K}."
         )
     check_count("max_passes", options.max_passes, None)
     if ddof not in (0, 1):
         raise ParameterError(
-            f"ddof={ddof!r} is not valid: the divisor of the variance is n - ddof, so ddof must be 0 or 1."
+            f"ddof={ddof!r} is not valid. The variance is divided by n - ddof, so ddof must be 0 or 1."
         )
     everything = None if target_ratio is not None else short
     return Settings(
@@ -94,7 +94,7 @@ def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
 def _check_target(k: int | None, explain: float | None, error: float | None) -> float | None:
     """The share of the variance to explain, if that determines the number of components."""
     if sum(option is not None for option in (k, explain, error)) > 1:
-        raise ParameterError("Use only one of k, explain and error: each determines the number of components.")
+        raise ParameterError("k, explain and error each determine the number of components. Use only one of them.")
     if explain is not None:
         return check_fraction("explain", explain)
     return None if error is None else 1.0 - check_fraction("error", error) ** 2
@@ -110,19 +110,22 @@ def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.shape != (rows,):
-        raise InputError(f"sample_weight has shape {weights.shape}, but one weight per row is needed: shape ({rows},).")
+        raise InputError(
+            f"sample_weight has shape {weights.shape}, but it must have one weight per row, that is, shape ({rows},)."
+        )
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise InputError(
-            "sample_weight contains negative, missing or infinite weights. Weights must be zero or positive."
+            "sample_weight contains negative, missing or infinite values. Weights must be zero or positive."
         )
     if weights.sum() == 0.0:
-        raise InputError("Sample weights are all zero: at least one must be positive.")
+        raise InputError("Sample weights are all zero, but at least one must be positive.")
     counted = weights[weights > 0.0]
     if counted.min() < _LEAST_WEIGHT or counted.max() > _LARGEST_WEIGHT:
         raise InputError(
-            f"sample_weight has weights from {counted.min():.3g} to {counted.max():.3g}. Outside {_LEAST_WEIGHT:g} "
-            f"to {_LARGEST_WEIGHT:g}, their squares overflow or underflow float64. Multiply all weights by one "
-            "number; components and shares stay the same."
+            f"sample_weight contains weights from {counted.min():.3g} to {counted.max():.3g}. The "
+            f"squares of weights outside {_LEAST_WEIGHT:g} to {_LARGEST_WEIGHT:g} overflow or "
+            "underflow float64. Multiply all weights by the same number, which does not change "
+            "components and shares."
         )
     return weights
 
@@ -158,10 +161,10 @@ def generator(rng: object) -> tuple[int | None, np.random.Generator]:
     if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
         seed = 0 if rng is None else int(rng)
         if seed < 0:
-            raise ParameterError(f"rng={rng!r} is not a seed: use a non-negative integer or a numpy.random.Generator.")
+            raise ParameterError(f"rng={rng!r} is not a seed. Use a non-negative integer or a numpy.random.Generator.")
         return seed, np.random.Generator(np.random.Philox(seed))
     if isinstance(rng, np.random.Generator):
         return None, rng
     if isinstance(rng, np.random.RandomState):
         return None, np.random.Generator(np.random.Philox(rng.randint(2**31 - 1)))
-    raise ParameterError(f"rng={rng!r} is not a seed: use a non-negative integer or a numpy.random.Generator.")
+    raise ParameterError(f"rng={rng!r} is not a seed. Use a non-negative integer or a numpy.random.Generator.")

@@ -13,6 +13,7 @@ from sklearn import get_config
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, make_constraint
 
 from eckart.errors import ParameterError
+from eckart.options import check_names
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -48,14 +49,18 @@ ENGINE: dict[str, EngineSolver] = {
 
 
 def validated(method: Method) -> Method:
-    """Check the parameters before `method` runs; errors for wrong ones are those of scikit-learn.
+    """Check the names of arguments and the parameters before `method` runs; errors for parameters are scikit-learn's.
 
     A parameter equal to its default passes immediately, and the constraints of a class are built once. scikit-learn's
     decorator builds them again on every call, which takes longer than a small fit.
     """
 
+    names = tuple(inspect.signature(method).parameters)[1:]
+
     @functools.wraps(method)
     def checked(self: Any, *args: object, **kwargs: object) -> Any:
+        if kwargs:
+            check_names(f"{type(self).__name__}.{method.__name__}", kwargs, names)
         given = self.__dict__
         for name, default, allowed in _constraints(cast("Any", type(self))):
             value = given.get(name, default)
@@ -96,8 +101,8 @@ def count_or_share_in(wanted: float | None, shape: tuple[int, int], most: str) -
     return count_or_share(
         wanted,
         min(shape),
-        f"n_components({wanted}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): "
-        f"a matrix of this shape has {most}.",
+        f"n_components({wanted}) must be <= n_features({shape[1]}) and <= n_samples({shape[0]}): a "
+        f"matrix of this shape has at most {most}.",
     )
 
 

@@ -75,8 +75,9 @@ def _refuse_duplicate_names(frame: Matrix) -> None:
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1] if len(set(names)) < len(names) else []
     if twice:
         raise InputError(
-            f"Column names must be unique, but these occur more than once: {', '.join(map(repr, twice[:5]))}. "
-            "Rename the columns, or pass their numbers with to_numpy()."
+            "Column names must be unique, but these names occur more than once: "
+            f"{', '.join(map(repr, twice[:5]))}. Rename the columns, or pass the values without names "
+            "with to_numpy()."
         )
 
 
@@ -93,7 +94,9 @@ def opened(X: object, memory: int | None) -> Any:
         return open_with(X, memory=memory)
     except (ParameterError, FileError) as error:
         if re.search(r"\b(key|delimiter|decimal|encoding|header|row_names|columns)=", str(error)):
-            hint = "Pass reading options to eckart.open_data: fit(eckart.open_data(X, key=...))."
+            hint = (
+                "fit does not accept options for reading data. Open the data first: fit(eckart.open_data(X, key=...))."
+            )
             raise type(error)(f"{error} {hint}") from error
         raise
 
@@ -177,8 +180,9 @@ def _take_source(estimator: BaseEstimator, source: Source | RowSource, *, reset:
     if names is not None and known is not None and tuple(known) != tuple(names):
         place = next(i for i, (name, other) in enumerate(zip(names, known, strict=True)) if name != other)
         raise InputError(
-            f"The feature names should match those that were passed during fit: column {place} is {names[place]!r}, "
-            f"but it was {known[place]!r} then. Use the same columns in the same order."
+            f"The feature names should match those that were passed during fit: column {place} is "
+            f"{names[place]!r}, but during fit it was {known[place]!r}. Use the same columns in the "
+            "same order."
         )
     return source
 
@@ -192,7 +196,8 @@ def _refuse_other_columns(X: Matrix, frame: Source | RowSource) -> None:
     others = [repr(name) for name in names if name not in kept]
     raise InputError(
         f"These columns are not numeric: {', '.join(others[:5])}{', ...' if len(others) > 5 else ''}. "
-        "Leave them out, or encode them, for example with sklearn.compose.ColumnTransformer."
+        "Leave them out, or encode them as numbers, for example with "
+        "sklearn.compose.ColumnTransformer."
     )
 
 
@@ -207,5 +212,7 @@ def _refuse_other_kinds(X: np.ndarray) -> np.ndarray:
         for place, value in np.ndenumerate(X):
             if isinstance(value, str | bytes):
                 where = ", ".join(f"{axis} {index + 1}" for axis, index in zip(("row", "column"), place, strict=False))
-                raise InputError(f"{value!r} in {where} is text, not a number. Remove or encode such columns first.")
+                raise InputError(
+                    f"{value!r} in {where} is text, not a number. Remove columns of text, or encode them as numbers."
+                )
     return X

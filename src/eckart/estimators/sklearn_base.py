@@ -47,8 +47,29 @@ if TYPE_CHECKING:
     class MetaEstimatorMixin:
         """Takes an estimator."""
 else:
-    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin
+    from functools import lru_cache
+    from inspect import signature
+
+    from sklearn.base import BaseEstimator as _BaseEstimator
+    from sklearn.base import ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin
     from sklearn.feature_selection import SelectorMixin
+
+    from eckart.options import check_names
+
+    @lru_cache(maxsize=64)
+    def _parameters(kind):
+        """Names of the parameters of an estimator; None if a subclass accepts any."""
+        found = signature(kind.__init__).parameters
+        return None if any(one.kind is one.VAR_KEYWORD for one in found.values()) else tuple(found)[1:]
+
+    class BaseEstimator(_BaseEstimator):
+        """Refuses unknown parameters with the name to use instead."""
+
+        def __new__(cls, *_args, **given):
+            if given and (names := _parameters(cls)) is not None:
+                check_names(cls.__name__, given, names)
+            return super().__new__(cls)
+
 
 __all__ = [
     "BaseEstimator",

@@ -47,7 +47,7 @@ class OpenedFile:
 
     def read(self) -> bytes:
         """The whole content, decompressed if it is gzip."""
-        check_fits(self.size, self.name, "reading it")
+        check_fits(self.size, self.name, "reading the file")
         check_whole(_PARSING * self.size, self.name, self.memory)
         if self.packed:
             return b"".join(self.unpacked())
@@ -67,7 +67,7 @@ class OpenedFile:
                     check_whole(_PARSING * size, self.name, self.memory)
                 yield chunk
         if not size:
-            raise FileError(f"{self.name} is empty once unpacked. Check that it was written completely.")
+            raise FileError(f"{self.name} is empty after decompression. Check that the file was written completely.")
 
     def read_small(self, limit: int) -> bytes | None:
         """The whole content if it takes at most `limit` bytes, otherwise None."""
@@ -97,11 +97,13 @@ def open_path(path: str | os.PathLike[str], max_expansion: float) -> OpenedFile:
     except (OSError, ValueError) as error:
         raise ReadError(_refusal(name, place, error)) from error
     if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{name} is a folder, not a file. Name a file inside it.")
+        raise FileError(f"{name} is a folder, not a file. Give the name of a file inside it.")
     if not stat.S_ISREG(status.st_mode):
-        raise FileError(f"{name} is a pipe or a device, not a file. Send its content to standard input ('-') instead.")
+        raise FileError(
+            f"{name} is a pipe or a device, not a regular file. Pipe its content into the command and read it with '-'."
+        )
     if status.st_size == 0:
-        raise FileError(f"{name} is empty (0 bytes). Check that it was written completely.")
+        raise FileError(f"{name} is empty (0 bytes). Check that the file was written completely.")
     opened = OpenedFile(name, place, None, status.st_size, max_expansion, packed=False)
     with reading(name), opened.stream() as stream:
         return replace(opened, packed=stream.read(2) == GZIP_MAGIC)
@@ -119,10 +121,10 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
         content = stream.read()
     if not isinstance(content, bytes):
         raise FileError(
-            f"{name} is open in text mode. Open it in binary mode ('rb') so that its encoding can be detected."
+            f"{name} is open in text mode. Open it in binary mode ('rb'), so that Eckart can detect the encoding."
         )
     if not content:
-        raise FileError(f"{name} is empty (0 bytes). Check the command that should have written it.")
+        raise FileError(f"{name} is empty (0 bytes). Check the command that writes to it.")
     return OpenedFile(name, None, content, len(content), max_expansion, packed=content.startswith(GZIP_MAGIC))
 
 
@@ -139,19 +141,21 @@ def _refusal(name: str, path: str, error: Exception) -> str:
         return f"{name} is a link to a file that does not exist. Check the target of the link."
     if "\n" in path:
         remedy = either(
-            "Wrap the content of a file in io.StringIO.", "Pass the content of a file through a pipe, as '-'."
+            "To read text from memory, wrap it in io.StringIO.",
+            "To read text that is not in a file, pipe it into the command and use '-'.",
         )
-        return f"{name} does not exist. A path has only one line. {remedy}"
+        return f"{name} does not exist. It has several lines, so it seems to be content and not a path. {remedy}"
     if "://" in path:
         return (
-            f"{name} is a web address, but Eckart reads local files. Download the file first, or open it with fsspec."
+            f"{name} is a web address, but Eckart reads only local files. Download the file first, or "
+            "open it with fsspec."
         )
     if isinstance(error, FileNotFoundError):
         return f"{name} does not exist.{_near(path)}"
     if isinstance(error, PermissionError):
         return (
-            f"{name} cannot be read: permission denied. Change its permissions, or copy it to a folder that you "
-            "can read."
+            f"{name} cannot be read: permission denied. Change the permissions of the file, or copy "
+            "it to a folder that you can read."
         )
     cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return f"{name} cannot be opened: {cause}. Check the path."
@@ -162,6 +166,6 @@ def _near(path: str) -> str:
     try:
         others = [entry.name for entry in os.scandir(folder or ".")]
     except OSError:
-        return " The folder does not exist either; check the path." if folder else " Check the path."
+        return " The folder does not exist either. Check the path." if folder else " Check the path."
     close = difflib.get_close_matches(wanted, others[:10_000], n=1)
     return f" Did you mean {shown(close[0])}?" if close else " Check the path."

@@ -102,24 +102,28 @@ def places_of(source: DataSource, columns: Sequence[str | int]) -> list[int]:
             continue
         if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
             raise ParameterError(
-                f"columns: {column!r} is neither a name nor a position. Use names, or positions counted from 0. For "
-                "a mask, use mask=."
+                f"columns: {column!r} is neither a column name nor a position. Use names, or "
+                "positions counted from 0. To select columns by true and false values, use mask=."
             )
         place = int(column)
         if not -len(names) <= place < len(names):
             raise ParameterError(
-                f"columns: {source.metadata.name} has {len(names)} columns, so there is no position {place}."
+                f"columns: there is no column at position {place}, because {source.metadata.name} has "
+                f"only {len(names)} columns. Positions are counted from 0."
             )
         found.append(place % len(names))
     if not found:
-        raise ParameterError("columns is empty, so no columns are left. Name at least one column.")
+        raise ParameterError("columns is empty, so no columns are left to analyse. Give at least one column.")
     return found
 
 
 def _refuse_column(source: DataSource, column: str, names: Sequence[str]) -> None:
     title = source.metadata.name
     if column in source.metadata.labels:
-        raise ParameterError(f"columns: {title} uses {quoted(column)} to label the rows. Name only numeric columns.")
+        raise ParameterError(
+            f"columns: the column {quoted(column)} of {title} contains row labels, not numbers. Choose "
+            "only numeric columns."
+        )
     near = near_match(column, names)
-    hint = near if near != "." else f". It has {listed(names)}."
+    hint = near if near != "." else f". Its numeric columns are {listed(names)}."
     raise ParameterError(f"columns: {title} has no numeric column {quoted(column)}{hint}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 import numpy as np
@@ -21,10 +21,12 @@ from eckart.io.guard import reading
 from eckart.io.open_rows import open_rows
 from eckart.io.open_source import open_source
 from eckart.notes import Note
+from eckart.options import hint_keywords
 
 _BLOCK = 1 << 26
 
 
+@hint_keywords
 def convert(
     source: str | os.PathLike[str], target: str | os.PathLike[str], *, single: bool = False, overwrite: bool = False
 ) -> str:
@@ -69,7 +71,7 @@ def convert(
     """
     path, goal = os.fsdecode(os.fspath(source)), PurePath(os.fsdecode(os.fspath(target)))
     if goal.suffix.lower() not in (".npy", ".npz"):
-        raise ParameterError(f"{goal.name} should end in .npy (dense) or .npz (sparse).")
+        raise ParameterError(f"{goal.name} must end in .npy (for a dense table) or .npz (for a sparse table).")
     if conflict := input_conflict(goal, [path]):
         raise ParameterError(f"{goal.name} {conflict}. Choose another name.")
     with reading(shown(path)):
@@ -79,10 +81,11 @@ def convert(
 def _converted(path: str, goal: PurePath, single: bool, overwrite: bool) -> str:
     found = _entries(path)
     if found is not None:
-        return _with_note(_write_sparse(found.shape, found.blocks, goal, overwrite), found.rounded.notes())
+        return _with_note(_write_sparse(found, goal, overwrite), found.rounded.notes())
     rows = open_rows(path) or _in_memory(open_source(path))
     if rows.sparse:
-        done = _write_sparse(rows.shape, lambda: _entries_of(rows), goal, overwrite)
+        entries = EntryBlocks(rows.shape, lambda: _entries_of(rows), rows.metadata.rounded)
+        done = _write_sparse(entries, goal, overwrite)
     else:
         done = _write_dense(rows, goal, single, overwrite)
     return _with_note(done, [note for note in rows.metadata.all_notes if note.code == "rounded_integers"])
@@ -106,7 +109,7 @@ def _in_memory(source: DataSource) -> RowSource:
 
 def _write_dense(rows: RowSource, goal: PurePath, single: bool, overwrite: bool) -> str:
     if goal.suffix.lower() != ".npy":
-        raise ParameterError(f"{rows.metadata.name} is dense, so the output file must end in .npy.")
+        raise ParameterError(f"{rows.metadata.name} is a dense table, so the name of the output file must end in .npy.")
     dtype = np.dtype("<f4" if single or rows.dtype == np.float32 else "<f8")
     edges = edges_for(rows, _BLOCK)
     with new_file(goal, overwrite=overwrite) as file:
@@ -125,10 +128,9 @@ def _entries_of(rows: RowSource) -> Iterator[Entries]:
         yield block.row.astype(np.int64) + start, block.col.astype(np.int64), block.data.astype(np.float64)
 
 
-def _write_sparse(
-    shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], goal: PurePath, overwrite: bool
-) -> str:
+def _write_sparse(entries: EntryBlocks, goal: PurePath, overwrite: bool) -> str:
     if goal.suffix.lower() != ".npz":
-        raise ParameterError("The matrix is sparse, so the output file must end in .npz.")
-    count = write_csr(str(goal), shape, blocks, overwrite=overwrite)
-    return f"Wrote {shape[0]:,} rows x {shape[1]:,} columns with {count:,} entries to {goal.name}"
+        raise ParameterError("The input is a sparse matrix, so the name of the output file must end in .npz.")
+    (rows, columns), dtype = entries.shape, entries.dtype
+    count = write_csr(str(goal), (rows, columns), entries.blocks, overwrite=overwrite, dtype=dtype)
+    return f"Wrote {rows:,} rows x {columns:,} columns with {count:,} entries to {goal.name}"

@@ -12,11 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.rounded import ROUNDED, is_rounded
+from eckart.engine.blocks.rounded import is_rounded, rounding_notes
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
+from eckart.formatting import about_columns
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
-from eckart.io.roles import Parts, Text, assemble, check_row_names, listed, quoted, unique_names
+from eckart.io.roles import (
+    NOT_NUMBERS,
+    TRUTH_VALUES,
+    Parts,
+    Text,
+    assemble,
+    check_row_names,
+    listed,
+    quoted,
+    unique_names,
+)
 from eckart.io.text.cells import is_missing, is_number
 from eckart.notes import Note
 
@@ -41,7 +52,9 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     columns, notes = unique_names([str(name) for name in _column_names(frame, native)])
     if 0 in native.shape:
         lacking = "rows" if native.shape[0] == 0 else "columns"
-        raise InputError(f"The data frame has no {lacking}: its shape is {native.shape}.")
+        raise InputError(
+            f"The data frame has no {lacking} (its shape is {native.shape}), so there is nothing to analyse."
+        )
     parts = _parts(native, columns, frame)
     parts.notes[:0] = notes
     check_row_names(row_names, [text.name for text in parts.texts], "The data frame")
@@ -127,7 +140,8 @@ def _pandas_sparse(frame: Frame) -> MemorySource | None:
     filled = [str(name) for name, kind in zip(frame.columns, kinds, strict=True) if kind.fill_value != 0]
     if filled:
         raise InputError(
-            f"The sparse columns {listed(filled)} have a fill value other than 0. Set their fill value to 0."
+            f"The sparse columns {listed(filled)} have a fill value other than 0, but Eckart treats "
+            "entries that are not stored as 0. Set the fill value of these columns to 0."
         )
     columns, notes = unique_names([str(name) for name in frame.columns])
     matrix = canonical(frame.sparse.to_coo())
@@ -144,8 +158,8 @@ def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
     names = _of_kind(kinds, "number", "truth", "object")
     if not names:
         raise InputError(
-            f"The data frame has no column of numbers; it has {listed(columns)}. Convert at least one column to "
-            "numbers."
+            f"The data frame has no numeric column. Its columns are {listed(columns)}. Convert at "
+            "least one column to numbers."
         )
     if names == columns and _one_block(frame):
         matrix = frame.to_numpy()
@@ -159,12 +173,9 @@ def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], ma
     truths = _of_kind(kinds, "truth")
     left_out = [f"{name} ({series[name].dtype})" for name in _of_kind(kinds, "other")]
     large = [name for j, name in enumerate(names) if series[name].dtype.is_integer() and is_rounded(matrix[:, j])]
-    findings = (
-        ("truth_values", "True and false are read as 1 and 0 in", truths),
-        ("rounded_integers", f"{ROUNDED} in", large),
-        ("not_numbers", "Left out, because such values are not numbers:", left_out),
-    )
-    return [Note(code, f"{text} {listed(found)}.") for code, text, found in findings if found]
+    notes = [Note("truth_values", about_columns(truths, *TRUTH_VALUES))] if truths else []
+    notes += rounding_notes(large)
+    return notes + ([Note("not_numbers", about_columns(left_out, *NOT_NUMBERS))] if left_out else [])
 
 
 def _one_block(frame: Frame) -> bool:
@@ -201,7 +212,7 @@ def _kind(name: str, series: Frame) -> str:
         return "other"
     if values.dtype.kind == "c":
         raise InputError(
-            f"The column {quoted(name)} contains complex numbers. Use the real or the imaginary part instead."
+            f"The column {quoted(name)} contains complex numbers. Use the real part or the imaginary part instead."
         )
     if values.dtype.kind == "f":
         return "number"
@@ -233,15 +244,17 @@ def _number(name: str, row: int, value: Any) -> float:
         return np.nan
     if isinstance(value, str | bytes):
         raise InputError(
-            f"The column {quoted(name)} mixes numbers and text: row {row + 1} contains {quoted(str(value))}. Correct "
-            "this value, or convert the column to numbers or to text."
+            f"The column {quoted(name)} mixes numbers and text: row {row + 1} contains "
+            f"{quoted(str(value))}. Correct this value, or convert the whole column to numbers or to "
+            "text."
         )
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError) as error:
         kind = type(value).__name__
         raise InputError(
-            f"The column {quoted(name)}, row {row + 1}: a value of type {kind} is not a number. Leave out this column."
+            f"The column {quoted(name)}, row {row + 1}: a value of type {kind} is not a number. Leave "
+            "out this column, or convert it to numbers."
         ) from error
 
 
@@ -258,8 +271,8 @@ def _checked(texts: list[Text], series: dict[str, Frame]) -> list[Text]:
         declared = kind.is_temporal() or repr(kind) != "String"
         if text is not naming and not declared and (example := _number_as_text(text.values)):
             raise InputError(
-                f"The column {quoted(text.name)} contains numbers as text (such as {quoted(example)}). Convert it "
-                "to numbers with astype(float), or leave it out."
+                f"The column {quoted(text.name)} contains numbers that are stored as text, such as "
+                f"{quoted(example)}. Convert it to numbers with astype(float), or leave it out."
             )
     return texts
 

@@ -17,7 +17,9 @@ from eckart.wording import MEMORY
 Source = TypeVar("Source")
 _ADDRESS = re.compile(r":? ?<[\w.]+ object at 0x[0-9a-f]+>")
 """An object of Python, which says nothing to a reader and differs in every message."""
-_REMEDY = "It is damaged, truncated, or not of the type its name suggests. Copy the file again, or export it again."
+_REMEDY = (
+    "The file is damaged or truncated, or its format does not match its name. Copy the file again, or export it again."
+)
 
 
 @contextmanager
@@ -36,8 +38,9 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
         raise
     except MemoryError as error:
         raise MemoryBudgetError(
-            f"{where} needs more memory than is available ({reason(error)}). If the file is smaller than that, its "
-            f"header is damaged. Otherwise read it on a machine with more memory, or in smaller blocks with {MEMORY}."
+            f"Reading {where} needs more memory than is available ({reason(error)}). If the file is "
+            "much smaller than that, it is damaged. Otherwise, use a machine with more memory, or "
+            f"read smaller blocks with {MEMORY}."
         ) from error
     except Exception as error:
         what = f"is a broken {kind}" if kind else "cannot be read"
@@ -70,8 +73,9 @@ def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, i
         expected = (stop - start, self.shape[1])
         if block.shape != expected:
             raise FileError(
-                f"{name}, rows {start + 1:,} to {stop:,}: the file declares a block of shape {expected} but contains "
-                f"{block.shape}. Copy the file again, or export it again."
+                f"{name}, rows {start + 1:,} to {stop:,}: the file declares a block of shape "
+                f"{expected}, but contains a block of shape {block.shape}. Copy the file again, or "
+                "export it again."
             )
         if integers := getattr(self, "integers", ()):
             self.metadata.rounded.check(block, integers, self.metadata.column_names)

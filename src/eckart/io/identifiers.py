@@ -23,8 +23,8 @@ from eckart.engine.blocks.edges import edges_for
 from eckart.engine.blocks.source import DataSource, Metadata, RowSource
 from eckart.environment import SMALL, free_memory
 from eckart.errors import InputError
+from eckart.formatting import about_columns, listed
 from eckart.io.columns import keep
-from eckart.io.roles import listed
 from eckart.notes import Note
 from eckart.wording import COLUMNS
 
@@ -183,8 +183,9 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
         return source
     if len(dropped) == len(names):
         raise InputError(
-            "No column of numbers is left to analyse. These columns identify rows or are times or codes: "
-            f"{listed(names)}. Write answers and categories as numbers, or name columns to analyse them anyway."
+            "No numeric column is left to analyse. These columns identify the rows, or contain times "
+            f"or codes: {listed(names)}. To analyse one of them anyway, use {COLUMNS}. To analyse "
+            "categories, encode them as numbers."
         )
     kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
     return replace(kept, metadata=_noted(kept.metadata, names, found))
@@ -244,17 +245,23 @@ def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -
 
 
 def _unknown(names: list[str]) -> Note:
-    text = (
-        f"Analysed as measurements, although they may only identify the rows: {listed(names)}. Checking them "
-        "would take more memory than is allowed. Leave out columns that are not measurements."
+    text = about_columns(
+        names,
+        "may only identify the rows, but it is analysed as a measurement. Checking it needs more memory than the limit "
+        "allows. If it is not a measurement, leave it out.",
+        "may only identify the rows, but they are analysed as measurements. Checking them needs more memory than the "
+        "limit allows. Leave out columns that are not measurements.",
     )
     return Note("numbering_column", text)
 
 
 def _set_aside(names: list[str], one: str, several: str) -> Note:
     """A note on columns that are set aside, with the reason for one column or for several."""
-    why, it = (one, "it") if len(names) == 1 else (several, "them")
-    text = f"Set aside, because {why}: {listed(names)}. To analyse {it}, name {it} in {COLUMNS}."
+    text = about_columns(
+        names,
+        f"is not analysed, because {one}. To analyse it anyway, use {COLUMNS}.",
+        f"are not analysed, because {several}. To analyse them anyway, use {COLUMNS}.",
+    )
     return Note("numbering_column_set_aside", text)
 
 
@@ -268,7 +275,7 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
     )
     for places, one, several in reasons:
         if aside := [names[j] for j in places]:
-            column_roles |= dict.fromkeys(column_roles.keys() & set(aside), f"set aside: {one}")
+            column_roles |= dict.fromkeys(column_roles.keys() & set(aside), f"not analysed, because {one}")
             notes.append(_set_aside(aside, one, several))
     if found.unknown:
         notes.append(_unknown([names[j] for j in found.unknown]))

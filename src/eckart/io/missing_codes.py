@@ -41,7 +41,7 @@ def _note(code: float, found: list[tuple[str, int]]) -> Note:
     where = repr(found[0][0]) if len(found) == 1 else f"{len(found)} columns"
     return Note(
         "missing_code",
-        f"The value {code:g} occurs {total:,} times in {where}, far from all other values. If it stands for missing "
-        "values, leave these cells empty.",
+        f"The value {code:g} occurs {total:,} times in {where} and is far from all other values. If "
+        "it is a code for missing values, replace it with empty cells.",
         {"count": total},
     )

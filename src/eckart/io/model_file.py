@@ -28,6 +28,7 @@ from eckart.errors import ModelFileError
 from eckart.files import HashingWriter, new_file
 from eckart.fitted import takes_fitted
 from eckart.io.model_values import allowed, check, decode, encode
+from eckart.options import hint_keywords
 from eckart.result import Decomposition
 from eckart.wording import OVERWRITE, SAVE
 
@@ -107,8 +108,8 @@ def _refuse_other_file(path: Path) -> None:
         return  # what cannot be replaced is refused when it is written
     if not is_model_file(path):
         raise ModelFileError(
-            f"{path} is not a model file, so nothing was written: {OVERWRITE} replaces only models. Remove the file "
-            "yourself, or choose another name."
+            f"{path} is not a model file, so Eckart does not replace it, even with {OVERWRITE}. "
+            "Delete the file yourself, or choose another name."
         )
 
 
@@ -118,10 +119,11 @@ def _check_loadable(body: object, arrays: dict[str, np.ndarray]) -> None:
         decode(json.loads(json.dumps(body, allow_nan=False)), arrays)
     except (ModelFileError, TypeError, ValueError) as error:
         raise ModelFileError(
-            f"This decomposition cannot be saved, because Eckart could not load the file again. {error}"
+            f"This decomposition cannot be saved, because the saved file could not be loaded again. {error}"
         ) from error
 
 
+@hint_keywords
 @document
 def load(path: str | os.PathLike[str]) -> Decomposition:
     """Read a decomposition written by `save`.
@@ -164,11 +166,11 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
         try:
             decomposition = _read(file)
         except ModelFileError as error:
-            raise ModelFileError(f"{name} is not loaded. {error}") from error
+            raise ModelFileError(f"{name} cannot be loaded. {error}") from error
         except (*_BROKEN, MemoryError, OSError, SyntaxError, zipfile.BadZipFile) as error:
-            message = f"{name} is not loaded. Its checksum is valid, but its content is not a model: {error}"
+            message = f"{name} cannot be loaded. Its checksum is valid, but its content is not a model: {error}"
             raise ModelFileError(message) from error
-    check(decomposition, f"{name} is not loaded")
+    check(decomposition, f"{name} cannot be loaded")
     return decomposition
 
 
@@ -207,25 +209,26 @@ def _seal(file: IO[bytes], length: int) -> bytes:
 def _check_seal(file: IO[bytes], name: str) -> None:
     start = file.read(8)
     if not start.startswith(b"PK\x03\x04"):
-        raise ModelFileError(f"{name} is not an Eckart model: {_kind(start)} Models are written by {SAVE}.")
+        raise ModelFileError(f"{name} is not an Eckart model: {_kind(start)} To create a model, use {SAVE}.")
     length = file.seek(0, os.SEEK_END) - _SEAL_LENGTH
     file.seek(max(length, 0))
     seal = file.read()
     if not re.fullmatch(re.escape(_SEAL) + rb"[0-9a-f]{64}", seal):
         message = (
-            f"{name} is a zip archive without Eckart's checksum at its end: it is truncated, was changed, or "
-            "is not a model."
+            f"{name} is a zip archive without Eckart's checksum. It is truncated, or was modified, or is not a model."
         )
-        raise ModelFileError(f"{message} Use an intact copy.")
+        raise ModelFileError(f"{message} Use an intact copy of the file.")
     if _seal(file, length) != seal:
-        raise ModelFileError(f"{name} has changed since it was written: its checksum differs. Use an intact copy.")
+        raise ModelFileError(
+            f"{name} was modified after it was written: its checksum does not match. Use an intact copy of the file."
+        )
 
 
 def _kind(start: bytes) -> str:
     if not start:
         return "it is empty."
     if start[:1] == b"\x80":
-        return "it looks like a pickle, and pickles run code, so they are never loaded."
+        return "it looks like a pickle file. Pickles can run code, so Eckart never loads them."
     if start.startswith(b"\x93NUMPY"):
         return "it is a single .npy array."
     return f"it begins with {start[:4]!r}, so it is not a zip archive."
@@ -239,7 +242,7 @@ def _read(file: IO[bytes]) -> Decomposition:
         digests = document["sha256"]
         differing = {f"{key}.npy" for key in digests} ^ (set(members) - {_JSON})
         if differing:
-            raise ModelFileError(f"Its members differ from those listed in its JSON: {sorted(differing)[:5]}.")
+            raise ModelFileError(f"Its members do not match the list in its JSON: {sorted(differing)[:5]}.")
         arrays = {key: _read_array(archive, members[f"{key}.npy"], digests[key]) for key in digests}
     decomposition = decode(document["body"], arrays)
     if not isinstance(decomposition, Decomposition):
@@ -249,7 +252,7 @@ def _read(file: IO[bytes]) -> Decomposition:
 
 def _check_document(document: Mapping[str, object]) -> None:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(f"It is an archive, but not of the format {FORMAT!r}.")
+        raise ModelFileError(f"It is an archive, but not in the format {FORMAT!r}.")
     found = document.get("version")
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         raise ModelFileError("It has no valid format version.")
@@ -271,7 +274,8 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
             raise ModelFileError(f"It contains two members called {short}.")
         if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size or info.flag_bits & 1:
             raise ModelFileError(
-                f"It contains a packed or encrypted member {short}; Eckart stores members uncompressed."
+                f"It contains the compressed or encrypted member {short}, but the members of a model "
+                "are stored uncompressed."
             )
         if info.header_offset != offset:
             raise ModelFileError(f"Its member {short} overlaps another member or leaves a gap.")
@@ -281,7 +285,7 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
         offset += info.file_size
         members[info.filename] = info
     if offset != archive.start_dir or _JSON not in members:
-        raise ModelFileError(f"It has no {_JSON}, or bytes that belong to no member.")
+        raise ModelFileError(f"It does not contain {_JSON}, or it contains bytes between its members.")
     return members
 
 

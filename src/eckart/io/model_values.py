@@ -131,7 +131,8 @@ def _plain_array(value: object, where: str) -> np.ndarray:
         raise ModelFileError(message) from error
     if not allowed(array.dtype):
         message = (
-            f"{where} has dtype {array.dtype}; a model file contains integers and float16 to 64. Convert it first."
+            f"{where} has dtype {array.dtype}, but a model file can store only integers and float16, "
+            "float32 and float64. Convert it first."
         )
         raise ModelFileError(message)
     return array
@@ -145,7 +146,7 @@ def decode(value: object, arrays: Mapping[str, np.ndarray]) -> Any:
         return value
     if len(value) != 1:
         raise ModelFileError(
-            f"The model's JSON contains an object with {len(value)} keys where exactly one was expected."
+            f"The model's JSON contains an object with {len(value)} keys, but exactly one key was expected."
         )
     return _decode_kind(*next(iter(value.items())), arrays)
 
@@ -227,7 +228,8 @@ def _check_fields(title: str, fields: JsonObject, hints: JsonObject) -> None:
     for name, value in fields.items():
         if name not in hints:
             raise ModelFileError(
-                f"{title} has no field {name[:40]!r}; the file may be newer than this version of Eckart. Update Eckart."
+                f"{title} has no field {name[:40]!r}. A newer version of Eckart may have written the "
+                "file. Update Eckart."
             )
         if not _fits(value, hints[name]):
             raise ModelFileError(f"{title}.{name} has a value of the wrong type ({type(value).__name__}).")
@@ -247,7 +249,7 @@ def _build(cls: type, fields: JsonObject) -> Any:
     lacking = [name for name in _required(cls) if name not in fields]
     fields |= {name: None for name in lacking if _fits(None, hints[name])}  # None is not written
     if missing := [name for name in lacking if name not in fields]:
-        raise ModelFileError(f"{cls.__name__} lacks {', '.join(missing)}.")
+        raise ModelFileError(f"{cls.__name__} has no value for {', '.join(missing)}.")
     return cls(**fields)
 
 
@@ -275,7 +277,7 @@ def _items_fit(items: tuple[object, ...], parts: tuple[object, ...]) -> bool:
 def check(d: Decomposition, refusal: str) -> None:
     """Refuse unless the shapes of the arrays agree and the factors are finite."""
     if len(np.shape(d.values)) != 1:
-        raise ModelFileError(f"{refusal}: values has shape {np.shape(d.values)}; one dimension was expected.")
+        raise ModelFileError(f"{refusal}: values has shape {np.shape(d.values)}, but it must be one-dimensional.")
     k, rows, columns = d.k, d.rows, d.columns
     wanted = {"values": (k,), "right": (columns, k), "left": (rows, k), "mean": (columns,), "scale": (columns,)}
     for name, shape in wanted.items():
@@ -284,7 +286,10 @@ def check(d: Decomposition, refusal: str) -> None:
             continue
         seen = tuple(array.shape)
         if seen != shape and not (name == "right" and seen == (columns, 0)):  # no linear way back
-            raise ModelFileError(f"{refusal}: {name} has shape {seen}, but {rows} x {columns}, k={k} needs {shape}.")
+            raise ModelFileError(
+                f"{refusal}: {name} has shape {seen}, but for {rows} rows, {columns} columns and {k} "
+                f"components it must be {shape}."
+            )
         if not np.isfinite(to_numpy(array)).all():
             raise ModelFileError(
                 f"{refusal}: {name} contains NaN or infinite entries. Compute the decomposition again."
@@ -299,7 +304,7 @@ def _check_names(d: Decomposition, refusal: str) -> None:
     for name, count in (("row_names", d.rows), ("column_names", d.columns)):
         names = getattr(d, name)
         if names is not None and len(names) != count:
-            raise ModelFileError(f"{refusal}: {len(names)} {name} were given for {count}.")
+            raise ModelFileError(f"{refusal}: there are {len(names)} {name}, but {count} are needed.")
 
 
 def _check_certificate(d: Decomposition, refusal: str) -> None:
@@ -307,4 +312,4 @@ def _check_certificate(d: Decomposition, refusal: str) -> None:
     for name in ("lower", "upper", "residuals") if d.certificate else ():
         seen = np.shape(getattr(d.certificate, name))
         if seen != (d.k,) and not (partly and len(seen) == 1 and seen[0] <= d.k):
-            raise ModelFileError(f"{refusal}: certificate.{name} has shape {seen}, not ({d.k},).")
+            raise ModelFileError(f"{refusal}: certificate.{name} has shape {seen}, but it must be ({d.k},).")

@@ -25,7 +25,7 @@ from eckart.io.columns import keep, places_of
 from eckart.io.guard import reason
 from eckart.io.objects.tensors import plain_array
 from eckart.io.read_options import DEFAULT, ReadOptions
-from eckart.options import memory_bytes
+from eckart.options import hint_keywords, memory_bytes
 
 _KNOWN = (
     "an array, a sparse matrix, a data frame, a path or a list of paths, an Arrow table or stream, a database cursor, "
@@ -33,6 +33,7 @@ _KNOWN = (
 )
 
 
+@hint_keywords
 def open_data(
     data: object,
     *,
@@ -135,7 +136,7 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
     if isinstance(data, np.ndarray):
         return _numpy(data, options, memory)
     if isinstance(data, type):  # a class has the methods that the protocols ask for, but no rows
-        raise InputError(f"{data.__name__} is a class, not a table. Pass an object of this class.")
+        raise InputError(f"{data.__name__} is a class, not a table. Pass an instance of this class.")
     if is_dask(data):  # before the protocols: a delayed value claims to have every attribute
         return dask_rows(data) if is_dask_table(data) else _refuse(data)
     if (stored := _stored(data, options, memory)) is not None:  # h5py raises when a closed array is asked for its shape
@@ -168,7 +169,7 @@ def _path(place: str, options: ReadOptions, memory: int | None, stream: bool | N
     from eckart.io.open_rows import open_table
 
     if not place:
-        raise FileError("The path is empty. Specify a file.")
+        raise FileError("The path is an empty string. Give the path of a file.")
     if options.format is None and is_database(place):
         return database_source(place, options.key, options.row_names, memory)
     return open_table(place, memory=memory, stream=stream, options=options)
@@ -336,18 +337,18 @@ def _hint(data: Any) -> str:
     """What to do with an object that leads to a table but is not one."""
     module = type(data).__module__.partition(".")[0]
     if module == "dask":
-        return " Compute it first, or convert it to a Dask array or data frame."
+        return " Compute it first, or convert it to a Dask array or Dask data frame."
     if hasattr(data, "get_params") or module == "eckart":
         return (
-            " A fitted result can be passed to report, tables, plots, project, save, summary, bootstrap and "
-            "choose_rank."
+            " A fitted result cannot be decomposed again, but report, tables, plots, project, save, "
+            "summary, bootstrap and choose_rank accept it."
         )
     if isinstance(data, bytes | bytearray):
-        return " Wrap the content of a file in io.BytesIO."
+        return " To read the content of a file, wrap it in io.BytesIO."
     if module == "torch" and hasattr(data, "__getitem__"):
-        return " A dataset is read batch by batch: wrap it in a DataLoader."
+        return " Wrap the dataset in a DataLoader, which Eckart reads batch by batch."
     if hasattr(data, "get_final_froms") or hasattr(data, "cursor") or hasattr(data, "connect"):
-        return " Execute a query first, and pass its result."
+        return " Execute a query first, and pass the result of the query."
     return ""
 
 
@@ -364,9 +365,9 @@ def _masked(data: Any, found: Any, mask: Any) -> DataSource:
     chosen = np.asarray(mask)
     if chosen.dtype != bool or chosen.shape != (found.shape[1],):
         raise InputError(
-            f"mask= is {'a name' if isinstance(mask, str) else 'an array'}, but these data need one true or false "
-            f"value for each of {found.shape[1]} columns. A name is accepted only for AnnData, where it is a column "
-            "of `var`."
+            f"mask= is {'a name' if isinstance(mask, str) else 'an array'}, but these data need one "
+            f"true or false value for each of the {found.shape[1]} columns. Only AnnData accepts a "
+            "name, which is a column of `var`."
         )
     return _chosen(found, [int(place) for place in np.flatnonzero(chosen)])
 

@@ -18,8 +18,10 @@ from eckart.engine.blocks.source import MemoryRows, MemorySource, Metadata, RowS
 from eckart.engine.matrix import Opened, as_given, open_blocks, open_dense, open_sparse
 from eckart.io.open_data import open_with
 from eckart.io.open_rows import too_large
+from eckart.options import hint_keywords
 
 
+@hint_keywords
 @document
 def open_matrix(data: object, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
     """Open data as a matrix for the solvers.

@@ -178,7 +178,9 @@ def _open_stored(place: str, kind: str, key: str | None, memory: int | None) -> 
         open_path(place, MAX_EXPANSION)  # refuses folders, pipes and missing files
         check_metadata(place, key, memory)
     elif not _is_folder(place):
-        raise FileError(f"{shown(place)} is a file, but a Zarr store is a folder. Unpack it first.")
+        raise FileError(
+            f"{shown(place)} is a file, but a Zarr store is a folder. If the file is an archive, unpack it first."
+        )
     return stored_rows(place, kind, key, memory)
 
 
@@ -270,8 +272,8 @@ def _in_folder(folder: str) -> list[str]:
     found = files_below(folder, _PARQUET)
     if not found:
         raise FileError(
-            f"{shown(folder)} is neither a Zarr store nor a folder of Parquet files. Name a file, or use a pattern: "
-            f"{shown(os.path.join(folder, '*.csv'))}."  # noqa: PTH118
+            f"{shown(folder)} is neither a Zarr store nor a folder of Parquet files. Give the name of "
+            f"a file, or a pattern such as {shown(os.path.join(folder, '*.csv'))}."  # noqa: PTH118
         )
     return found
 

@@ -36,9 +36,12 @@ STORED = {"h5": "hdf5", "hdf5": "hdf5", "h5ad": "hdf5", "he5": "hdf5", "zarr": "
 """Formats of files that contain several arrays, which `open_rows` reads by rows."""
 _OTHER_READERS = (".h5", ".h5ad", ".zarr", ".duckdb", ".sqlite")
 _NAMES = sorted({*FORMATS.values(), "feather", "pq"})
-_READ = "Read it with pandas.{}, and give the frame, or save that as CSV."
+_READ = "Read the file with pandas.{} and pass the data frame, or save the data frame as CSV."
 _REMEDIES = {
-    **dict.fromkeys((".zip", ".bz2", ".xz", ".zst", ".7z", ".tar"), "Unpack it first; only gzip is read as it is."),
+    **dict.fromkeys(
+        (".zip", ".bz2", ".xz", ".zst", ".7z", ".tar"),
+        "Unpack the file first: gzip is the only compression that Eckart reads.",
+    ),
     ".json": _READ.format("read_json"),
     ".jsonl": _READ.format("read_json(..., lines=True)"),
     ".ndjson": _READ.format("read_json(..., lines=True)"),
@@ -47,15 +50,21 @@ _REMEDIES = {
     ".sas7bdat": _READ.format("read_sas"),
     ".orc": _READ.format("read_orc"),
     ".html": _READ.format("read_html"),
-    ".mat": "Load it with scipy.io.loadmat, and give the array, or save it with numpy.save.",
+    ".mat": "Load the file with scipy.io.loadmat and pass the array, or save the array with numpy.save.",
     ".rds": "In R, save the table with write.csv.",
     ".rdata": "In R, save the table with write.csv.",
     ".xlsx": "Save the sheet as CSV.",
     ".xls": "Save the sheet as CSV.",
     ".ods": "Save the sheet as CSV.",
-    ".pkl": "A pickle can run code when it is loaded, so it is never read; save the numbers with numpy.save.",
-    ".pickle": "A pickle can run code when it is loaded, so it is never read; save the numbers with numpy.save.",
-    ".joblib": "A pickle can run code when it is loaded, so it is never read; save the numbers with numpy.save.",
+    ".pkl": (
+        "A pickle can run code when it is loaded, so Eckart never reads pickles. Save the numbers with numpy.save."
+    ),
+    ".pickle": (
+        "A pickle can run code when it is loaded, so Eckart never reads pickles. Save the numbers with numpy.save."
+    ),
+    ".joblib": (
+        "A pickle can run code when it is loaded, so Eckart never reads pickles. Save the numbers with numpy.save."
+    ),
 }
 _MAGIC = {
     b"\x93NUMPY": "npy",
@@ -134,13 +143,13 @@ def _kind(format: str | None, path: str) -> str:
     if suffix in FORMATS:
         if path.lower().endswith(".gz") and FORMATS[suffix] not in ("csv", "tsv", "txt", "mtx"):
             raise FileError(
-                f"{shown(path)} is compressed, but Eckart reads only uncompressed {suffix} files. Decompress it "
-                "with gunzip first."
+                f"{shown(path)} is compressed, but Eckart reads only uncompressed {suffix} files. "
+                "Decompress the file with gunzip first."
             )
         return FORMATS[suffix]
-    remedy = _REMEDIES.get(suffix, f"Convert it, or use {FORMAT} if only the name is unusual.")
+    remedy = _REMEDIES.get(suffix, f"Convert the file, or use {FORMAT} if only its name is unusual.")
     known = " ".join([*FORMATS, *_OTHER_READERS])
-    raise FileError(f"{shown(path)} has the suffix {shown(suffix)}, which is not one of {known}. {remedy}")
+    raise FileError(f"{shown(path)} has the suffix {shown(suffix)}, but Eckart reads only {known}. {remedy}")
 
 
 def _kind_of_bytes(opened: OpenedFile) -> str:

@@ -32,9 +32,16 @@ class ReadOptions:
     mask: Any = None
     """Columns of AnnData to keep: an array of booleans, or a boolean column of `var`."""
 
+    ignored: Sequence[str] = ()
+    """Names of columns that the command line leaves out or uses as labels."""
+    used: Sequence[str] = ()
+    """Names of columns that the command line selects after reading."""
+
     def __post_init__(self) -> None:
         if isinstance(self.columns, str):
-            raise ParameterError(f"columns={self.columns!r} is a single name. Use a list, such as [{self.columns!r}].")
+            raise ParameterError(
+                f"columns={self.columns!r} is a single name, but columns takes a list. Use columns=[{self.columns!r}]."
+            )
         self.text  # noqa: B018 - checks the delimiter and the decimal sign
 
     @property
@@ -45,7 +52,12 @@ class ReadOptions:
     @property
     def text(self) -> TextOptions:
         """The options of a delimited text file."""
-        return TextOptions(self.delimiter, self.decimal, self.header, self.row_names, self.encoding)
+        columns = [column for column in self.columns or () if isinstance(column, str)]
+        named = columns if len(columns) == len(self.columns or ()) else ()
+        kept = frozenset((*named, *self.used)) or None
+        return TextOptions(
+            self.delimiter, self.decimal, self.header, self.row_names, self.encoding, kept, frozenset(self.ignored)
+        )
 
 
 DEFAULT = ReadOptions()
@@ -67,12 +79,12 @@ class ReadKeywords(TypedDict, total=False):
     mask: Any
 
 
-NAMES = frozenset(field.name for field in fields(ReadOptions))
+NAMES = tuple(field.name for field in fields(ReadOptions) if field.name not in ("ignored", "used"))
 
 
 def split_options(options: Keywords) -> tuple[ReadOptions | None, Keywords]:
     """(reading options, the others); None if there are no reading options."""
-    if NAMES.isdisjoint(options):
+    if options.keys().isdisjoint(NAMES):
         return None, options
     reading = {name: value for name, value in options.items() if name in NAMES}
     others = {name: value for name, value in options.items() if name not in NAMES}

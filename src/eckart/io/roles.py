@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import FileError, ParameterError
-from eckart.formatting import counted
+from eckart.formatting import about_columns, counted
 from eckart.formatting import listed as listed
 from eckart.formatting import quoted as quoted
 from eckart.io.missing_codes import code_notes
@@ -81,11 +81,11 @@ def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> 
     """Treatment of each column: analysed, used as names or labels, or left out, and why."""
     found = dict.fromkeys(parts.column_names, "analysed")
     if chosen is not None:
-        found[chosen.name] = "names the rows"
+        found[chosen.name] = "used as row names"
     kinds = {"text": "text", "date": "dates or times", "amount": "numbers with a symbol or a unit"}
     for label in labels:
         different = len(set(label.values))
-        found[label.name] = f"{kinds[label.kind]}: used as a label ({different:,} different)"
+        found[label.name] = f"{kinds[label.kind]}, used as a label ({different:,} different values)"
     found |= parts.column_roles
     return {name: found[name] for name in parts.order or found if name in found}
 
@@ -107,7 +107,9 @@ def _row_names(texts: Sequence[Text], asked: str | None) -> Text | None:
 def check_row_names(asked: str | None, available: Sequence[str], name: str) -> None:
     """Refuse a row-name column that does not exist."""
     if asked not in (None, "auto") and asked not in available:
-        raise ParameterError(f"{name} has no column {asked!r} to name the rows. It has {listed(list(available))}.")
+        raise ParameterError(
+            f"{name} has no column {asked!r} to use as row names. Its columns are {listed(list(available))}."
+        )
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
@@ -121,11 +123,24 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
             counts[name] = counts.get(name, 1) + 1
             own = f"{name}.{counts[name]}"
         if own != name:
-            changed.append(f"{quoted(name)} became {quoted(own)}")
+            changed.append(f"{quoted(name)} is now {quoted(own)}")
         taken.add(own)
         out.append(own)
     shown = "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "")
-    return out, [Note("names_numbered", f"Repeated column names were numbered: {shown}.")] if changed else []
+    return out, [
+        Note("names_numbered", f"Column names that occur more than once were numbered: {shown}.")
+    ] if changed else []
+
+
+TRUTH_VALUES = (
+    "contains true and false, which are read as 1 and 0.",
+    "contain true and false, which are read as 1 and 0.",
+)
+NOT_NUMBERS = (
+    "was left out, because its values are not numbers.",
+    "were left out, because their values are not numbers.",
+)
+"""Ends of sentences about one column and about several."""
 
 
 def _label_notes(labels: list[Text]) -> list[Note]:
@@ -137,18 +152,31 @@ def _label_notes(labels: list[Text]) -> list[Note]:
         notes.append(
             Note(
                 "amounts_set_aside",
-                f"Columns of numbers with mixed symbols or units, used as labels: {listed(amounts)}. To analyse "
-                "them, write all cells with the same symbol or with none.",
+                about_columns(
+                    amounts,
+                    "contains numbers with different symbols or units, so it is used as a label. To analyse it, use "
+                    "the same symbol in all cells, or none.",
+                    "contain numbers with different symbols or units, so they are used as labels. To analyse them, use "
+                    "the same symbol in all cells of a column, or none.",
+                ),
             )
         )
     if texts:
-        notes.append(Note("labels", f"Text columns, used as labels and not analysed: {listed(texts)}."))
+        one = "contains text, so it is used as a label and not analysed."
+        notes.append(
+            Note("labels", about_columns(texts, one, "contain text, so they are used as labels and not analysed."))
+        )
     if dates:
         notes.append(
             Note(
                 "dates_set_aside",
-                f"Dates or times, used as labels and not analysed: {listed(dates)}. Write them as numbers "
-                "to analyse them.",
+                about_columns(
+                    dates,
+                    "contains dates or times, so it is used as a label and not analysed. To analyse it, convert it to "
+                    "numbers.",
+                    "contain dates or times, so they are used as labels and not analysed. To analyse them, convert "
+                    "them to numbers.",
+                ),
             )
         )
     return notes
@@ -162,12 +190,10 @@ def _id_notes(parts: Parts) -> list[Note]:
     notes = []
     for places, content in ((found, "to number the rows"), (codes, "to contain codes, not quantities")):
         names = [parts.column_names[j] for j in places]
-        if len(names) == 1:
-            doubt = f"seems {content}, but it is analysed. Leave it out unless it is a measurement."
-            notes.append(Note("numbering_column", f"The column {quoted(names[0])} {doubt}"))
-        elif names:
-            doubt = f"seem {content}, but they are analysed. Leave them out unless they are measurements."
-            notes.append(Note("numbering_column", f"The columns {listed(names)} {doubt}"))
+        if names:
+            one = f"seems {content}, but it is analysed. If it is not a measurement, leave it out."
+            many = f"seem {content}, but they are analysed. If they are not measurements, leave them out."
+            notes.append(Note("numbering_column", about_columns(names, one, many)))
     return notes
 
 
@@ -205,8 +231,8 @@ def _missing_sentences(
     title = f" ({quoted(names[first[0]])})" if names else ""
     touched = int((per_column > 0).sum())
     count = (
-        f"{int(per_column.sum())} of {rows * columns} values {'is' if per_column.sum() == 1 else 'are'} "
-        f"missing, in {touched} of {columns} columns"
+        f"{int(per_column.sum())} of {rows * columns} values "
+        f"{'is' if per_column.sum() == 1 else 'are'} missing, in {touched} of {columns} columns"
     )
     place = f"the first is in row {first[0] + 1}{title}, column {quoted(parts.column_names[first[1]])}"
     notes = [Note("missing_values", f"{count}; {place}.", {"count": int(per_column.sum())})]
@@ -226,12 +252,10 @@ def _missing_sentences(
 
 def refuse_empty(rows: int, columns: int, name: str) -> None:
     if rows == 0:
-        raise FileError(
-            f"{name} has no rows: there are column names but no data below them. Check that the file is complete."
-        )
+        raise FileError(f"{name} has column names but no rows below them. Check that the file is complete.")
     if columns == 0:
         raise FileError(
-            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal separator, and write "
-            "numbers without units. If its columns are categories, write each category as a column of 0 and 1 "
-            "(pandas: get_dummies)."
+            f"{name} has no numeric column to analyse. Check the delimiter and the decimal separator, "
+            "and write numbers without units. To analyse categories, encode each category as a "
+            "column of 0 and 1 (in pandas: get_dummies)."
         )

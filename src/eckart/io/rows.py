@@ -97,7 +97,10 @@ class NpyRows(OfStored, WholeRows):
             got = stream.readinto(view[done:])
             if not got:
                 self.state.check(self.metadata.name, start, stop)
-                raise FileError(f"{self.metadata.name} ended early, in rows {start + 1:,} to {stop:,}. Copy it again.")
+                raise FileError(
+                    f"{self.metadata.name} ended while Eckart read rows {start + 1:,} to {stop:,}, so the "
+                    "file is truncated. Copy the file again."
+                )
             done += got
 
     def _columns(self, start: int, stop: int) -> np.ndarray:

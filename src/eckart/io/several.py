@@ -75,12 +75,14 @@ def stacked_sources(sources: Sequence[DataSource], paths: Sequence[str], name: s
     for source, path in zip(sources[1:], paths[1:], strict=True):
         if source.shape[1] != first.shape[1] or source.metadata.column_names != first.metadata.column_names:
             raise FileError(
-                f"{shown(path)} has different columns from {shown(paths[0])}; all files need the same "
-                f"columns. Only in one of these files: {_difference(first, source)}."
+                f"{shown(path)} does not have the same columns as {shown(paths[0])}, but all files "
+                "need the same columns. Columns in only one of these files: "
+                f"{_difference(first, source)}."
             )
         if source.sparse != first.sparse:
             raise FileError(
-                f"{shown(path)} and {shown(paths[0])} must both be sparse or both be dense. Convert one of them."
+                f"One of {shown(path)} and {shown(paths[0])} is sparse and the other is dense. "
+                "Convert one of them, so that all files are of the same kind."
             )
     metadata = _metadata(sources, paths, name)
     if all(hasattr(source, "matrix") for source in sources):
@@ -97,7 +99,7 @@ def _as_rows(source: DataSource, whole: Metadata) -> DataSource:
 
 def _difference(first: object, second: object) -> str:
     names = set(column_names(first)) ^ set(column_names(second))
-    return ", ".join(map(repr, sorted(names)[:6])) or "none; only their order differs"
+    return ", ".join(map(repr, sorted(names)[:6])) or "none (only the order of the columns differs)"
 
 
 def _metadata(sources: Sequence[DataSource], paths: Sequence[str], name: str) -> Metadata:

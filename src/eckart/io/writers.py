@@ -26,8 +26,8 @@ def row_writer(
     make = top_loadings.get(target.suffix.lower())
     if make is None:
         raise ParameterError(
-            f"{target.name}: rows can be written in blocks only to {', '.join(KINDS)}. Choose a name with one of these "
-            "suffixes."
+            f"{target.name}: to write rows in blocks, the name of the file must end in one of "
+            f"{', '.join(KINDS)}. Choose another name."
         )
     with make(target, shape, np.dtype(dtype), list(names), overwrite) as write:
         yield write

@@ -40,10 +40,10 @@ class IsomapDetails(Details):
     def fault(self, rows: int) -> str | None:
         fault = csr_fault(self.weight, self.index, self.first, (rows, rows))
         if fault is not None:
-            return f"the graph cannot be used: {fault}"
+            return f"the neighbourhood graph is damaged: {fault}"
         sources = self.sources
         if sources.ndim != 1 or sources.dtype.kind not in "iu" or not len(sources):
-            return f"its sources have shape {sources.shape} and type {sources.dtype} instead of integer row numbers"
+            return f"its sources should be row numbers, but they have shape {sources.shape} and type {sources.dtype}"
         if sources.min() < 0 or sources.max() >= rows:
             return f"its sources lie outside the {rows} rows"
         if self.weights.shape[:1] != sources.shape or self.means.shape != sources.shape:

@@ -163,7 +163,8 @@ def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> 
         eigenvalues=np.asarray(values**2),
     )
     why = (
-        f"LAPACK embeds {count:,} well-spread landmarks; the other rows are placed by their distances to the landmarks."
+        f"LAPACK embeds {count:,} landmark rows that are spread over the data. The other rows are "
+        "placed by their distances to the landmarks."
     )
     norm = float(np.sqrt(np.sum(values**2) / kept)) if kept > 0 else 0.0
     return Embedding(
@@ -232,8 +233,9 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
         proved=bool(solution.proved),
         passes=1,
         summary=(
-            f"Summed over all pairs, the squared distances in the coordinates are {percent(low, 4)} of those along the "
-            f"graph; for the exact {k} coordinates the share is at most {percent(max(low, high), 4)}."
+            f"The coordinates reproduce {percent(low, 4)} of the squared distances along the graph "
+            f"(summed over all pairs of rows). The exact {k} coordinates reproduce at most "
+            f"{percent(max(low, high), 4)}."
         ),
     )
 
@@ -251,10 +253,9 @@ def _check_memory(needed: int, allowed: int | None, rows: int) -> None:
         return
     suggested = max(50, min(1000, rows // 20))
     raise MemoryBudgetError(
-        f"Isomap of {rows:,} rows needs {needed / 1e9:.3g} GB in addition to the data, but only {limit / 1e9:.3g} "
-        "GB is allowed. "
-        f"Use fewer landmarks, for example {assigned('n_landmarks', suggested)}, which needs "
-        f"{4 * suggested * rows / 1e9:.2g} GB."
+        f"Isomap of {rows:,} rows needs {needed / 1000000000.0:.3g} GB in addition to the data, but "
+        f"only {limit / 1000000000.0:.3g} GB is allowed. Use fewer landmarks: "
+        f"{assigned('n_landmarks', suggested)} needs {4 * suggested * rows / 1000000000.0:.2g} GB."
     )
 
 

@@ -93,8 +93,8 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
         Keyword arguments of the metric.
     n_landmarks : int or None, default None
         Number of landmarks. Distances are computed only from these rows, which are spread over the data, and all other
-        rows are placed by their distances to them. This stores n_landmarks x n_samples numbers instead of n_samples x
-        n_samples.
+        rows are placed by their distances to the landmarks. This stores n_landmarks x n_samples numbers instead of
+        n_samples x n_samples.
     memory : str, int or None, default None
         Limit on the working memory, in addition to the data, such as "2GB". None uses the memory of the machine.
     {random_state [start]}
@@ -286,7 +286,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
 
     def _demand(self, name: str) -> None:
         if not hasattr(self, "decomposition_"):
-            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
+            raise AttributeError(f"{type(self).__name__} has no attribute {name} before it is fitted. Call fit first.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,9 @@ from eckart.estimators.export import with_attributes
 def sklearn_isomap(ours: Any) -> Isomap:
     """A fitted ``sklearn.manifold.Isomap``, which keeps all distances, rows x rows."""
     if ours.n_landmarks is not None:
-        raise ParameterError("scikit-learn's Isomap has no landmarks. Fit with n_landmarks=None to convert the model.")
+        raise ParameterError(
+            "scikit-learn's Isomap does not support landmarks. To convert the model, fit it with n_landmarks=None."
+        )
     theirs = Isomap(
         n_neighbors=ours.n_neighbors, radius=ours.radius, n_components=ours.n_components, metric=ours.metric, p=ours.p,
         metric_params=ours.metric_params,

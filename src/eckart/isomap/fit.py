@@ -93,7 +93,10 @@ def project(decomposition: Decomposition, data: object) -> Array:
         queries = np.ldexp(queries, apart) if isinstance(queries, np.ndarray) else queries * 2.0**apart
     points = details.points
     if points is None:
-        raise InputError("The model was fitted on precomputed distances. Use the transform method of the estimator.")
+        raise InputError(
+            "The model was fitted on precomputed distances, so new rows need distances too. Use the "
+            "transform method of the estimator."
+        )
     if is_sparse(queries) and not is_sparse(points):
         queries = queries.toarray()
     if details.radius is not None:
@@ -106,7 +109,10 @@ def project(decomposition: Decomposition, data: object) -> Array:
 
 def reconstruct(decomposition: Decomposition, scores: Array) -> Array:
     """Not possible."""
-    raise InputError("Isomap has no inverse: it uses distances only. Use PCA, or kernel PCA with pre-images.")
+    raise InputError(
+        "Isomap has no inverse, because it uses only the distances between rows. Use PCA, or kernel PCA "
+        "with pre-images."
+    )
 
 
 def finite_points(opened: Opened) -> Matrix:
@@ -136,10 +142,10 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -
     """The connected graph of the rows, and its number of components before they were joined."""
     rows = points.shape[0]
     if (n_neighbors is None) == (radius is None):
-        raise ParameterError("Use only one of n_neighbors and radius: each determines the neighbours.")
+        raise ParameterError("n_neighbors and radius each determine the neighbours of a row. Use only one of them.")
     if radius is not None:
         if not is_number(radius) or radius < 0:
-            raise ParameterError(f"radius={radius!r} is not a distance: use a non-negative number.")
+            raise ParameterError(f"radius={radius!r} is not a distance. Use a non-negative number.")
         found = neighbours.within(points, points, float(radius)).without_self(None)
     else:
         count = check_count("n_neighbors", n_neighbors, None)
@@ -148,8 +154,8 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -
                 either(
                     f"Expected n_neighbors < n_samples_fit, but n_neighbors = {count}, n_samples_fit = {rows}, "
                     f"n_samples = {rows}: only the other rows can be neighbours of a row.",
-                    f"--neighbors {count} is too large: the table has {rows} rows, and only the other rows can be "
-                    "neighbours of a row.",
+                    f"--neighbors {count} is too large: the table has {rows} rows, so a row has at "
+                    f"most {rows - 1} neighbours.",
                 )
             )
         found = neighbours.nearest(points, points, count + 1).without_self(count)
@@ -164,9 +170,10 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -
 def say_pieces(count: int) -> None:
     """Warn with scikit-learn's text, so that filters for its warning still work."""
     warnings.warn(
-        f"The number of connected components of the neighbors graph is {count} > 1. Each pair of them was joined at "
-        "its two nearest rows; distances across such a connection are unreliable. "
-        f"Increase {either('the number of neighbors', '--neighbors')}, or embed the components one by one.",
+        f"The number of connected components of the neighbors graph is {count} > 1. Each pair of "
+        "components was joined at its two nearest rows, so distances between components are "
+        f"unreliable. Increase {either('the number of neighbors', '--neighbors')}, or embed the "
+        "components one by one.",
         DataWarning,
         stacklevel=4,
     )
@@ -187,8 +194,11 @@ def of_graph(
         found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
     if found.certificate is not None and not found.certificate.certificate.proved:
         warnings.warn(
-            "The requested accuracy could not be proved: the bounds of the certificate are wider than requested. "
-            + either("Raise tol, or use solver='direct'.", "Use --solver direct."),
+            (
+                "The requested accuracy could not be proved, because the bounds of the certificate are "
+                "wider than requested. "
+            )
+            + either("Request less accuracy with a larger tol, or use solver='direct'.", "Use --solver direct."),
             AccuracyWarning,
             stacklevel=4,
         )
@@ -200,8 +210,9 @@ def _refuse_range(graph: Graph) -> None:
     longest = float(np.max(graph.weight, initial=0.0))
     if longest > _LONGEST or 0.0 < longest < 1.0 / _LONGEST:
         raise InputError(
-            f"The largest distance between neighbours is {longest:.3g}, but sums of squared distances exceed the "
-            "range of float64. Multiply all distances by a small number; the shape of the result stays the same."
+            f"The largest distance between neighbours is {longest:.3g}, so sums of squared distances "
+            "overflow float64. Divide all distances by a large number, which does not change the "
+            "shape of the result."
         )
 
 
@@ -267,8 +278,8 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
         notes.append(
             Note(
                 "graph_joined",
-                f"The graph of neighbours has {components} connected components, which were joined at their nearest "
-                "rows; distances across such a connection are unreliable.",
+                f"The graph of neighbours has {components} connected components. They were joined at "
+                "their nearest rows, so distances between components are unreliable.",
             )
         )
     lacking = int(np.sum(found.values == 0.0))
@@ -276,8 +287,8 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
         notes.append(
             Note(
                 "zero_coordinates",
-                f"{lacking} of the {len(found.values)} coordinates {'is' if lacking == 1 else 'are'} zero, because "
-                "the distances span fewer dimensions.",
+                f"{lacking} of the {len(found.values)} coordinates {'is' if lacking == 1 else 'are'} "
+                "zero, because the distances need fewer dimensions.",
             )
         )
     return tuple(notes)
@@ -295,10 +306,7 @@ def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
     """
     if (np.diff(seeds.first) == 0).any():
         lonely = int(np.flatnonzero(np.diff(seeds.first) == 0)[0])
-        raise InputError(
-            f"Row {lonely + 1} (counted from 1) has no neighbour within the radius among the "
-            f"fitted rows. Use a larger radius."
-        )
+        raise InputError(f"Row {lonely + 1} (counted from 1) has no fitted row within the radius. Use a larger radius.")
     graph, details = graph_of(d), details_of(d, IsomapDetails)
     sources, weights, means = details.sources, details.weights, details.means
     result = np.zeros((seeds.rows, d.k))

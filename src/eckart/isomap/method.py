@@ -23,7 +23,10 @@ METHODS = (
                 "reconstruction_error": "Reconstruction error",
                 "negative_share": "Share of negative eigenvalues",
             },
-            treatment="Distances are measured along the graph of nearest neighbours, then double-centred.",
+            treatment=(
+                "Distances are measured along the graph of nearest neighbours. The squared distances are "
+                "then double-centred."
+            ),
             shares_of="centred distances",
         ),
     ),

@@ -45,8 +45,9 @@ def graph(nbrs: NearestNeighbors, X: object, n_neighbors: int | None, radius: fl
         return made, 1
     if nbrs.metric == "precomputed" and sparse.issparse(X):
         raise InputError(
-            f"The number of connected components of the neighbors graph is {pieces} > 1, and a sparse graph does not "
-            "determine the distances between them. Use more neighbors, or pass all distances."
+            f"The number of connected components of the neighbors graph is {pieces} > 1, and a sparse "
+            "graph does not contain the distances between the components. Use more neighbors, or "
+            "pass all distances."
         )
     say_pieces(pieces)
     metric, more = nbrs.effective_metric_, nbrs.effective_metric_params_

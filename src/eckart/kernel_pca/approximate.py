@@ -170,8 +170,9 @@ def _refuse_indefinite(made: Factor, diagonal: Array) -> None:
     if made.lowest < -1e-3 * largest or least < 0:
         lowest = min(made.lowest, least)
         raise InputError(
-            f"The kernel is not positive semi-definite: pivoted Cholesky found {lowest:.2g} on its diagonal. "
-            f"Use another kernel, other kernel parameters, or {assigned('solver', 'lanczos')}."
+            f"The kernel is not positive semi-definite: pivoted Cholesky found {lowest:.2g} on its "
+            "diagonal. Use another kernel, other kernel parameters, or "
+            f"{assigned('solver', 'lanczos')}."
         )
 
 
@@ -217,7 +218,7 @@ def certified(
         decided = low >= settings.target_ratio > fewer / part.low
     sentence = summary_of(solution, low, high) if k else ""
     sentence += (
-        f" The kernel is approximated at rank {len(made.pivots)}, with {percent(share, 3)} of its trace missing."
+        f" The kernel is approximated with rank {len(made.pivots)}, which leaves out {percent(share, 3)} of its trace."
     )
     proved = decided and bool(share <= settings.approximation_error) and bool(np.isfinite(solution.upper).all())
     return replace(certificate, explained=(low, max(low, high)), summary=sentence, proved=proved)

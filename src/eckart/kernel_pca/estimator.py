@@ -256,7 +256,10 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     def _preimages(self, scores: Array, *, measure: bool) -> Preimages:
         d = self.decomposition_
         if scores.shape[1] != d.k:
-            raise ParameterError(f"X has {scores.shape[1]} columns, but the model has {counted(d.k, 'component')}.")
+            raise ParameterError(
+                f"X has {scores.shape[1]} columns, but it must have one column for each of the "
+                f"{counted(d.k, 'component')}."
+            )
         if d.details.is_linear:
             rows = _linear_rows(d, scores)
             xp = namespace(scores)
@@ -290,8 +293,8 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     def _fit(self, X: Matrix) -> Matrix:
         if self.fit_inverse_transform and self.kernel == "precomputed":
             raise ParameterError(
-                "Cannot fit_inverse_transform with a precomputed kernel, because a kernel matrix does not contain "
-                "the rows."
+                "Cannot fit_inverse_transform with a precomputed kernel, because a kernel matrix "
+                "does not contain the rows."
             )
         data = take(self, X, reset=True)
         rows = table(open_matrix(data, stream=False))

@@ -36,6 +36,7 @@ from eckart.kernel_pca.result import (
 )  # fmt: skip
 from eckart.notes import Note
 from eckart.result import Decomposition, Plan
+from eckart.wording import MEMORY as MEMORY_OPTION
 from eckart.wording import K, assigned, either
 
 _SMALL = {True: 512, False: 2048}
@@ -75,7 +76,10 @@ def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings
     )  # fmt: skip
 
 
-_TILES = {True: "tiles kept in float32", False: "tiles recomputed in every pass"}
+_TILES = {
+    True: "tiles of the kernel that are stored in float32",
+    False: "tiles of the kernel that are recomputed in every pass",
+}
 
 
 def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> Plan:
@@ -87,20 +91,21 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     solver = _solver(shape, kernel, settings, k)
     keep = kept <= settings.budget and not given
     if solver == "direct":
-        peak, passes, why = 24 * size * size, 1, f"LAPACK computes all {size} eigenvalues of the centred kernel."
+        peak, passes, why = 24 * size * size, 1, f"LAPACK computes all {size} eigenvalues of the centred kernel matrix."
     elif solver == "lanczos":
-        tiles = "the kernel as given" if given else _TILES[keep]
+        tiles = "the kernel matrix that was passed" if given else _TILES[keep]
         peak = kept * keep + 8 * size * 600
         passes, why = (
             _PASSES,
-            (f"Block Lanczos finds the leading components from {tiles}. It stops when the accuracy is proved."),
+            (f"Block Lanczos computes the leading components from {tiles}. It stops when the accuracy is proved."),
         )
     else:
         rank = rank_limit(size, settings)
         peak, passes = 4 * size * rank + 8 * rank * rank * 3, 1
         why = (
-            "The kernel is approximated by randomly pivoted Cholesky until at most "
-            f"{percent(settings.approximation_error, 2)} of its trace is missing, or {rank} rows are used."
+            "The kernel is approximated by randomly pivoted Cholesky. It stops when at most "
+            f"{percent(settings.approximation_error, 2)} of the trace is left, or when {rank} rows "
+            "are used."
         )
     _refuse_beyond_memory(solver, peak, settings)
     # Tiles of many rows may be recomputed at every pass; the result must not depend on it.
@@ -137,8 +142,9 @@ def _beyond_reach(size: int, columns: int, settings: KernelSettings, *, many: bo
 def _refuse_beyond_memory(solver: str, peak: int, settings: KernelSettings) -> None:
     if settings.memory is not None and peak > settings.memory:
         raise MemoryBudgetError(
-            f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), but only "
-            f"{settings.memory:,} are allowed. Allow more memory, request fewer components, or approximate with "
+            f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), "
+            f"but only {settings.memory:,} bytes are allowed. Allow more memory with {MEMORY_OPTION}, "
+            "request fewer components, or approximate the kernel with "
             f"{assigned('solver', 'cholesky')}."
         )
 
@@ -155,8 +161,8 @@ def _symmetric(matrix: Array) -> tuple[Array, tuple[Note, ...]]:
         return (dense, ()) if skew == 0.0 else (_symmetric_part(dense), ())
     sentence = Note(
         "asymmetric_kernel",
-        f"The kernel matrix is not symmetric (asymmetry: {skew / size:.1e} of its largest entry), so its symmetric "
-        "part was used.",
+        f"The kernel matrix is not symmetric (asymmetry: {skew / size:.1e} of its largest entry), so "
+        "Eckart uses its symmetric part.",
     )
     return _symmetric_part(dense), (sentence,)
 
@@ -247,7 +253,10 @@ def _may_be_whole(size: int, settings: KernelSettings) -> bool:
 def _as_solved(plan: Plan, found: Centred) -> Plan:
     if found.solution.solver == plan.solver:
         return plan
-    why = "LAPACK computes all eigenvalues of the centred kernel, because shares need the sum of the positive ones."
+    why = (
+        "LAPACK computes all eigenvalues of the centred kernel, because the explained share depends on "
+        "the sum of all positive eigenvalues."
+    )
     return replace(plan, solver=found.solution.solver, passes=1, why=why)
 
 
@@ -266,7 +275,11 @@ def relative_width(solution: Solution) -> float:
 
 def _say_unproved(solution: Solution) -> None:
     if not solution.proved:
-        remedy = "Rounding limits the bounds." if solution.converged else either("Allow more passes, or raise tol.", "")
+        remedy = (
+            "Rounding errors limit the bounds."
+            if solution.converged
+            else either("Allow more passes, or request less accuracy with a larger tol.", "")
+        )
         warnings.warn(
             f"The requested accuracy could not be proved after {counted(solution.steps, 'pass', 'passes')} over the "
             f"kernel. {remedy}",
@@ -277,8 +290,8 @@ def _say_unproved(solution: Solution) -> None:
 
 def _say_undecided(k: int) -> None:
     warnings.warn(
-        "The kernel may be indefinite, and the sum of its positive eigenvalues is known only to lie between two "
-        f"bounds, so {counted(k, 'component')} may be too few or too many for the requested share. Use "
+        "The kernel may be indefinite, and only bounds on the sum of its positive eigenvalues are "
+        f"known. So {counted(k, 'component')} may be too few or too many for the requested share. Use "
         f"{assigned('solver', 'direct')}, or specify {K}.",
         AccuracyWarning,
         stacklevel=5,
@@ -293,14 +306,15 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
     level = settings.significant * max(largest, -lowest)
     if -lowest > max(level, 1e-10) and (values.min() < -level or largest <= level or settings.everything):
         if found.solution.spectrum is not None:
-            share = f"their sum is {percent(found.part.negative_share, 2)} of the sum of the positive ones"
+            share = f"their sum is {percent(found.part.negative_share, 2)} of the sum of the positive eigenvalues"
         elif largest > 0:
-            share = f"the lowest is {percent(-lowest / largest, 2)} of the largest"
+            share = f"the lowest is {percent(-lowest / largest, 2)} of the largest eigenvalue in absolute value"
         else:
-            share = "there are no positive ones"
+            share = "there are no positive eigenvalues"
         raise InputError(
-            f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, so it is "
-            "not an inner product. Choose another kernel or other parameters, or fewer components."
+            f"There are significant negative eigenvalues ({share}), so the kernel is not positive "
+            "semi-definite and is not an inner product. Choose another kernel, other kernel "
+            "parameters or fewer components."
         )
     values = np.where(values > settings.nothing * largest, values, 0.0)
     if settings.everything:

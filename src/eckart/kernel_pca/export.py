@@ -20,8 +20,8 @@ def sklearn_kernel_pca(ours: Any) -> KernelPCA:
     d = ours.decomposition_
     if details_of(d, KernelPCADetails).approximation_error or len(to_numpy(d.left)) != d.rows:
         raise ParameterError(
-            "This model uses an approximation of the kernel, which scikit-learn's KernelPCA does not have. Fit "
-            "with eigen_solver='dense' to convert it."
+            "This model approximates the kernel, which scikit-learn's KernelPCA does not support. To "
+            "convert the model, fit it with eigen_solver='dense'."
         )
     theirs = KernelPCA(
         n_components=ours.n_components_, kernel=ours.kernel, gamma=ours.gamma_, degree=ours.degree, coef0=ours.coef0,

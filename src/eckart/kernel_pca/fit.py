@@ -113,7 +113,7 @@ def _at_hand(opened: Opened, kernel: object) -> tuple[Matrix, tuple[Note, ...]]:
     rows = table(opened)
     if isinstance(opened.matrix.matrix, DeviceCsr):
         return rows, (
-            Note("computed_on_host", "The rows are sparse and on a GPU, so their kernel was computed on the host."),
+            Note("computed_on_host", "The rows are sparse and on a GPU, so the kernel was computed on the CPU."),
         )
     if callable(kernel) and not is_sparse(rows) and not is_numpy(rows):
         return to_numpy(rows), (
@@ -155,7 +155,7 @@ def make_kernel(
         gamma = 1.0 / rows.shape[1]
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
         raise ParameterError(
-            f"gamma={gamma!r} is not valid: use a non-negative number, 'auto', 'local', 'median' or None."
+            f"gamma={gamma!r} is not valid. Use a non-negative number, 'auto', 'local', 'median' or None."
         )
     return Kernel(kernel, float(gamma), float(degree), float(coef0))
 
@@ -181,7 +181,8 @@ def project(decomposition: Decomposition[KernelPCADetails], data: object) -> Arr
     xp = namespace(scores)
     if not bool(xp.all(xp.isfinite(scores))):
         raise InputError(
-            f"Overflow in kernel {details.kernel!r}: its values exceed the range of float64. Scale the data down."
+            f"Overflow in kernel {details.kernel!r}: its values exceed the range of float64. Divide "
+            "the data by a large number first."
         )
     return astype(scores, xp.float32 if dtype_name(d.values) == dtype_name(rows) == "float32" else xp.float64)
 
@@ -253,7 +254,8 @@ def reconstruct(
     scores = scores if is_array(scores) else np.asarray(scores)
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(
-            f"Scores of shape {tuple(scores.shape)} do not match {counted(d.k, 'component')}: expected (rows, {d.k})."
+            f"Scores must have the shape (rows, {d.k}) for {counted(d.k, 'component')}, but these "
+            f"scores have the shape {tuple(scores.shape)}."
         )
     if details_of(d, KernelPCADetails).is_linear:
         return linear_rows(d, scores)
@@ -287,7 +289,7 @@ def expansion_of(d: Decomposition) -> Expansion:
     """The points with given scores as combinations of the support."""
     details = details_of(d, KernelPCADetails)
     if details.kernel == "precomputed":
-        raise InputError("A precomputed kernel does not contain the rows, so there is no inverse.")
+        raise InputError("A precomputed kernel does not contain the rows, so they cannot be reconstructed.")
     wanted = ("support", "shift", "support_scores", "dual", "base", "means", "grand", "offset")
     known: Keywords = {name: getattr(details, name) for name in wanted}
     return Expansion(kernel_of(d), **known)

@@ -163,7 +163,10 @@ class Kernel:
 
     def _made(self, first: Points, second: Points) -> Array:
         if self.name == "precomputed":
-            raise InputError("A precomputed kernel cannot be evaluated at new points.")
+            raise InputError(
+                "A precomputed kernel cannot be evaluated at new points. Pass the kernel between the new "
+                "rows and the fitted rows."
+            )
         if self.name == "function":
             return self._called(first.left, second.right)
         if self.name == "laplacian":

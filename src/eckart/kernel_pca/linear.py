@@ -63,7 +63,7 @@ def _plan(plan: Plan | None) -> Plan | None:
     return (
         None
         if plan is None
-        else replace(plan, method="kernel_pca", why=(f"Kernel PCA with a linear kernel is PCA. {plan.why}"))
+        else replace(plan, method="kernel_pca", why=(f"Kernel PCA with a linear kernel is the same as PCA. {plan.why}"))
     )
 
 

@@ -127,9 +127,12 @@ def check_kernel(shape: tuple[int, int], options: KernelPCAOptions) -> KernelSet
         check_choice("kernel", options.kernel, NAMES)
     check_choice("solver", options.solver, SOLVERS)
     if k is not None and explain is not None:
-        raise ParameterError("Use either k or explain, not both: each determines the number of components.")
+        raise ParameterError("k and explain each determine the number of components. Use only one of them.")
     if options.kernel == "precomputed" and shape[0] != shape[1]:
-        raise InputError(f"A precomputed kernel has one row and one column per observation, but its shape is {shape}.")
+        raise InputError(
+            "A precomputed kernel must be square, with one row and one column per observation, but its "
+            f"shape is {shape}."
+        )
     seed, random = generator(options.rng)
     return KernelSettings(
         k=min(check_count("k", k, None), shape[0]) if k is not None else None,

@@ -181,6 +181,6 @@ def _refuse_other_kernels(expansion: Expansion, how: str) -> None:
     allowed = ("rbf", "poly", "sigmoid")
     if expansion.kernel.name not in allowed:
         raise ParameterError(
-            f"preimage={how!r} needs a kernel with a known derivative ({', '.join(allowed)}), but the kernel is "
-            f"{expansion.kernel.name!r}. Use preimage='ridge'."
+            f"preimage={how!r} needs a kernel with a known derivative ({', '.join(allowed)}), but the "
+            f"kernel is {expansion.kernel.name!r}. Use preimage='ridge'."
         )

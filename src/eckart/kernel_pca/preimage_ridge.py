@@ -64,7 +64,7 @@ def learn(scores: Array, rows: Array, alpha: float | str, kernel: Kernel) -> Rid
     chosen by leave-one-out errors, shrunk towards the mean of the rows.
     """
     if alpha != "auto" and (isinstance(alpha, str) or not alpha >= 0):
-        raise ParameterError(f"alpha={alpha!r} is not a penalty: use a non-negative number or 'auto'.")
+        raise ParameterError(f"alpha={alpha!r} is not a valid penalty. Use a non-negative number or 'auto'.")
     stride = -(-scores.shape[0] // _EXAMPLES)
     scores = np.asarray(to_numpy(scores[::stride]), np.float64)
     rows = rows[::stride]

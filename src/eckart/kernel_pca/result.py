@@ -35,20 +35,21 @@ def refuse_out_of_range(diagonal: Array, name: str) -> None:
     if 0.0 < largest < 1.0 / _LARGEST:
         scaled = "the kernel" if name == "precomputed" else "the data"
         raise InputError(
-            f"The diagonal of kernel {name!r} is at most {largest:.2g}, so the squares of its values underflow "
-            f"float64. Multiply {scaled} by a constant first."
+            f"The diagonal of kernel {name!r} is at most {largest:.2g}, so the squares of its values "
+            f"underflow float64. Multiply {scaled} by a large number first."
         )
 
 
 def overflow_message(name: str) -> str:
     if name == "precomputed":
         return (
-            "The values of the precomputed kernel are too large: their squares exceed the range of float64. "
-            "Multiply the kernel by a constant first, such as 1e-100."
+            "The squares of the values of the precomputed kernel overflow float64. Multiply the "
+            "kernel by a small number first, such as 1e-100."
         )
     return (
-        f"Overflow in kernel {name!r}: its values, or their squares, exceed the range of float64, although the "
-        "data do not. Scale the data down, or choose a smaller degree or gamma."
+        f"Overflow in kernel {name!r}: its values, or their squares, exceed the range of float64, "
+        "although the data do not. Divide the data by a large number, or choose a smaller degree or "
+        "gamma."
     )
 
 
@@ -142,26 +143,28 @@ def warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSett
     missing, rank = details.approximation_error, 0 if details.dual is None else details.dual.shape[0]
     if missing > settings.approximation_error:
         warnings.warn(
-            f"The approximation of rank {rank} misses {percent(missing, 2)} of the trace of the kernel, but at most "
-            f"{percent(settings.approximation_error, 2)} was requested. "
-            f"{either('Allow a higher max_rank or more memory.', 'Allow more with --memory.')} The "
-            "certificate remains valid.",
+            f"The approximation of rank {rank} leaves out {percent(missing, 2)} of the trace of the "
+            f"kernel, but at most {percent(settings.approximation_error, 2)} was requested. "
+            f"{either('Allow a larger max_rank or more memory.', 'Allow more memory with --memory.')} "
+            "The certificate remains valid.",
             AccuracyWarning,
             stacklevel=4,
         )
     elif details.pivots is not None and settings.target_ratio is not None and not _proved(d):
         warnings.warn(
-            f"The requested share, {percent(settings.target_ratio, 2)}, cannot be resolved within the error of the "
-            f"approximated kernel, so {counted(d.k, 'component')} may be too few or too many. "
-            f"{either('Lower approximation_error, or specify k.', 'Specify -k.')}",
+            "The approximation error of the kernel is too large to tell whether "
+            f"{counted(d.k, 'component')} explain the requested share of "
+            f"{percent(settings.target_ratio, 2)}. "
+            f"{either('Use a smaller approximation_error, or specify k.', 'Use -k to set the number.')}",
             AccuracyWarning,
             stacklevel=4,
         )
     share = details.negative_share
     if share > settings.significant:
         warnings.warn(
-            f"The kernel is indefinite: its negative eigenvalues sum to {percent(share, 2)} of the positive ones, so "
-            "it is not an inner product. The components are those of its positive part.",
+            f"The kernel is indefinite: its negative eigenvalues sum to {percent(share, 2)} of the "
+            "positive eigenvalues, so it is not an inner product. The components describe only its "
+            "positive part.",
             DataWarning,
             stacklevel=4,
         )

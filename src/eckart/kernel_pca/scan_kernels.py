@@ -162,8 +162,8 @@ class KernelScan:
             numbers = f"{separation:>11} {quality}"
             lines.append(f"{trial.kernel:<10} {gamma:>10} {trial.failure or numbers}")
         lines.append(
-            f"{counted(self.n_components, 'component')}, {self.rows} rows, a fifth of them held out; "
-            f"best {self.by} first."
+            f"{counted(self.n_components, 'component')} of {self.rows} rows, of which a fifth were "
+            f"held out, sorted by {self.by}, best first."
         )
         return "\n".join(lines)
 
@@ -198,7 +198,7 @@ def scan_kernels(
     by : {'auto', 'separation', 'preimage_error', 'trustworthiness', 'kept'}, default 'auto'
         Measure by which the trials are sorted. 'auto' is 'separation' if the rows form separate groups, and
         'preimage_error' otherwise. Equal trials are sorted by their pre-image error. Do not use 'kept' to compare
-        different gammas of one kernel, because the widest kernel always keeps most.
+        different gammas of one kernel, because the widest kernel always has the largest share.
     n_neighbors : int, default 5
         Number of neighbours used to compute the trustworthiness. To find the groups, at least log2(n) neighbours are
         used.
@@ -269,7 +269,9 @@ def _drawn(X: object, most: int, random_state: object, neighbors: int) -> _Split
     _, rng = generator(random_state)
     order = rng.permutation(rows.shape[0])[:most]
     if len(order) < 10:
-        raise InputError(f"{len(order)} rows are too few to compare kernels on held-out rows; at least 10 are needed.")
+        raise InputError(
+            f"{len(order)} rows are too few to compare kernels on held-out rows. At least 10 rows are needed."
+        )
     cut = max(2, len(order) // 5)
     order = np.concatenate([np.sort(order[cut:]), np.sort(order[:cut])])
     groups = groups_of(rows[order], neighbors)

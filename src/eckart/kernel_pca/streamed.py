@@ -29,7 +29,7 @@ from eckart.kernel_pca.options import KernelSettings
 from eckart.kernel_pca.result import as_info, assembled
 from eckart.kernel_pca.rounding import COLUMNS, UNIT, Lengths, error_for, lengths_of
 from eckart.result import Decomposition, Plan
-from eckart.wording import assigned
+from eckart.wording import MEMORY, assigned
 
 _ROUNDS = 12
 """Typical number of passes for the pivots, to estimate the time left."""
@@ -50,8 +50,9 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
     """The components of the kernel of all rows, approximated to the requested error."""
     if settings.solver not in ("auto", "cholesky") or kernel.name in ("precomputed", "function"):
         raise ParameterError(
-            f"Rows that are read in blocks need {assigned('solver', 'cholesky')} (or 'auto') and a kernel given by "
-            "its name. For other solvers and kernels, allow enough memory for all rows."
+            f"When rows are read in blocks, kernel PCA needs {assigned('solver', 'cholesky')} (or "
+            "'auto') and a kernel given by its name. For other solvers and kernels, allow enough "
+            f"memory for all rows with {MEMORY}."
         )
     run = _Run(opened, kernel, settings)
     pivots, last = run.approximation()
@@ -132,15 +133,19 @@ class _Run:
             least=settings.k or 1, most=most, rng=settings.random,
         ):  # fmt: skip
             if not np.isfinite(last.trace):
-                raise InputError(f"Overflow in kernel {self.kernel.name!r}: scale the data down.")
+                raise InputError(
+                    f"Overflow in kernel {self.kernel.name!r}: its values exceed the range of float64. "
+                    "Divide the data by a large number first."
+                )
             if last.lowest < -1e-6 * last.trace / self.matrix.shape[0]:
                 raise InputError(
-                    f"The kernel is not positive semi-definite: Cholesky found {last.lowest:.2g} on its diagonal. "
-                    "Choose another kernel or other parameters."
+                    "The kernel is not positive semi-definite: pivoted Cholesky found "
+                    f"{last.lowest:.2g} on its diagonal. Use another kernel or other kernel "
+                    "parameters."
                 )
         assert last is not None
         if not pivots.indices:
-            raise InputError("The kernel of these rows is zero everywhere: there is nothing to decompose.")
+            raise InputError("The kernel of these rows is zero everywhere, so there is nothing to decompose.")
         return pivots, last
 
     def covariance(self, pivots: Pivots) -> _Sums:
@@ -203,8 +208,8 @@ class _Run:
         rank, (rows, columns) = len(pivots.indices), self.matrix.shape
         coefficients = through(pivots.triangle, components)
         why = (
-            f"The rows are read in blocks, once for each round of pivots. {rank} rows represent the kernel, and "
-            "only these are kept."
+            f"The rows are read in blocks, once for each round of pivots. The model keeps only {rank} "
+            "rows, which represent the kernel."
         )
         plan = Plan(
             "kernel_pca",

@@ -34,8 +34,8 @@ class Separating:
         first = "the first component" if self.components == 1 else f"the first {self.components} components"
         return Note(
             "separated_groups",
-            f"The rows form {self.groups} separate groups of neighbours. The kernel width was chosen so that "
-            f"{first} separate{'s' if self.components == 1 else ''} them.",
+            f"The rows form {self.groups} separate groups of neighbours. Eckart chose the kernel "
+            f"width so that {first} separate{'s' if self.components == 1 else ''} these groups.",
         )
 
 
@@ -71,9 +71,9 @@ def median_gamma(rows: Array, kernel: str = "rbf", quantile: float = 0.5) -> flo
         gamma = float(np.ldexp((0.5 if kernel == "rbf" else 1.0) / size, -exponent * (1 + (kernel != "laplacian"))))
     if not np.finfo(np.float64).tiny <= gamma < np.inf:
         raise InputError(
-            f"The rows have a magnitude of {float(np.ldexp(1.0, exponent - 1)):.1g}, so the gamma derived from them "
-            "is outside "
-            "the range of float64. Multiply the data by a constant first, or specify gamma.",
+            f"The entries of the rows are about {float(np.ldexp(1.0, exponent - 1)):.1g}, so the "
+            "gamma derived from them is outside the range of float64. Multiply the data by a "
+            "constant first, or specify gamma.",
             argument="gamma",
         )
     return gamma

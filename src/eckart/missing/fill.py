@@ -22,7 +22,7 @@ from eckart.missing.held_out import HeldOut
 from eckart.missing.messages import imputation_notes, refuse, refuse_blocks, refuse_columns
 from eckart.missing.variance_ratios import expected_variance_ratios
 from eckart.notes import Note
-from eckart.options import check_choice, check_count
+from eckart.options import check_choice, check_count, hint_keywords
 from eckart.result import Decomposition, Imputation, SVDDetails
 from eckart.wording import assigned
 
@@ -102,6 +102,7 @@ class Filled:
     notes: tuple[Note, ...] = ()
 
 
+@hint_keywords
 def fill_missing(
     data: object, how: How = "em", *, k: int | None = None, sample_weight: object = None, rng: object = None
 ) -> Filled:
@@ -260,8 +261,8 @@ def _shares_note(of_filled: float, expected: float, k: int) -> Note:
     components = "component explains" if k == 1 else f"{k} components explain"
     return Note(
         "imputed_variance",
-        f"The {components} {percent(of_filled)} of the filled table. Imputed values lack the noise of measured values; "
-        f"after allowing for it, the share is about {percent(expected)}.",
+        f"The {components} {percent(of_filled)} of the table with imputed values. Imputed values "
+        f"contain no noise; allowing for that, the share is about {percent(expected)}.",
     )
 
 
@@ -351,9 +352,10 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
     gone = np.isnan(entries.data)
     if how == "em" and gone.any():
         raise InputError(
-            f"The sparse matrix contains {counted(int(gone.sum()), 'missing value')}, but {assigned('missing', 'em')} "
-            f"needs a dense table. Use {assigned('missing', 'mean')}, or convert the matrix with .toarray() if it fits "
-            "into memory."
+            f"The sparse matrix contains {counted(int(gone.sum()), 'missing value')}, but "
+            f"{assigned('missing', 'em')} works only with dense tables. Use "
+            f"{assigned('missing', 'mean')}, or convert the matrix with .toarray() if it fits into "
+            "memory."
         )
     weights = np.ones(matrix.shape[0]) if weights is None else weights
     size = matrix.shape[1]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def refuse_blocks(opened: Opened) -> None:
     if not opened.matrix.resident:
         raise InputError(
-            "Missing values are imputed in memory, but this table is read in blocks. "
-            f"{either('Use stream=False, allow more memory', 'Allow more memory with --memory')}, or impute the "
-            "values first with eckart.fill_missing."
+            "Missing values can be imputed only in memory, but this table is read in blocks. "
+            f"{either('Use stream=False and allow more memory', 'Allow more memory with --memory')}, "
+            "or impute the values first with eckart.fill_missing."
         )
 
 
@@ -41,8 +41,8 @@ def refuse_columns(empty: np.ndarray, opened: Opened) -> None:
     raise InputError(
         Note(
             "empty_rows",
-            f"{counted(len(empty), 'column contains', 'columns contain')} no values: "
-            f"{listed}. Such columns cannot be imputed. Leave them out.",
+            f"{counted(len(empty), 'column contains', 'columns contain')} no values, so nothing can "
+            f"be imputed: {listed}. Leave out such columns.",
         )
     )
 
@@ -59,7 +59,7 @@ def imputation_notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | 
         f"{count:,} of {cells:,} values ({share}) {'was' if count == 1 else 'were'} missing, in {touched:,} of "
         f"{shape[1]:,} columns"
     )
-    notes = [Note("imputed", f"{seen}. {_way(filled)} All bounds refer to the filled table.")]
+    notes = [Note("imputed", f"{seen}. {_way(filled)} All bounds refer to the table with imputed values.")]
     if gone is not None and (empty := int(gone.all(axis=1).sum())):
         notes.append(
             Note(
@@ -72,7 +72,7 @@ def imputation_notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | 
         notes.append(
             Note(
                 "imputation_unconverged",
-                f"The filled values had not converged after {counted(filled.steps, 'iteration')}.",
+                f"The imputed values had not converged after {counted(filled.steps, 'iteration')}.",
             )
         )
     return tuple(notes)
@@ -81,8 +81,8 @@ def imputation_notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | 
 def _way(filled: Filled) -> str:
     if filled.how == "mean":
         return (
-            "Missing values were replaced by the means of their columns, which understates variances and "
-            "correlations (a filled value is off by about one standard deviation)."
+            "Missing values were replaced by the means of their columns. This understates variances "
+            "and correlations: an imputed value is off by about one standard deviation."
         )
     components = f"{filled.k} component{'s' * (filled.k != 1)}"
     model = f"all {components} and {percent(filled.shrink, 2)} noise" if filled.shrink else components
@@ -90,6 +90,6 @@ def _way(filled: Filled) -> str:
     if filled.error is None:
         return sentence
     return (
-        f"{sentence} Held-out values were predicted to within {filled.error:.2f} standard deviations of their "
-        f"column (column means: {filled.error_of_means:.2f})."
+        f"{sentence} On held-out values, the typical error is {filled.error:.2f} standard deviations "
+        f"of the column (with column means: {filled.error_of_means:.2f})."
     )

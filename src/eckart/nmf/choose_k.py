@@ -28,21 +28,26 @@ def by_parts(table: Matrix, most: int | None, seed: int) -> tuple[int | None, st
     """The number of components that predicts held-out quarters best."""
     rows, columns = table.shape
     if rows < 8 or columns < 4:
-        return None, f"This rule needs at least 8 rows and 4 columns; the table has {rows} x {columns}."
+        return None, (
+            f"This rule needs at least 8 rows and 4 columns, but the table has {rows} rows and {columns} columns."
+        )
     errors = parts_errors(table, min(most or _MOST, rows // 2 - 1, columns // 2 - 1), seed=seed)
     k = fewest_not_worse(errors, overlap=_HELD_OUT)
     mean = errors.mean(axis=1)
     if k == len(mean) - 1 and k > 0:
         return (
             None,
-            f"Predictions of held-out quarters keep improving up to {counted(k, 'component')}; there may be more.",
+            (
+                "Predictions of held-out quarters of the table keep improving up to "
+                f"{counted(k, 'component')}. There may be more."
+            ),
         )
     beyond = f"; with {k + 1} it is {mean[k + 1]:.4f}" if k + 1 < len(mean) else ""
     return (
         k,
         (
-            f"With {counted(k, 'component')}, held-out quarters are predicted with a relative error of "
-            f"{mean[k]:.4f}{beyond}."
+            f"With {counted(k, 'component')}, held-out quarters of the table are predicted with a "
+            f"relative error of {mean[k]:.4f}{beyond}."
         ),
     )
 

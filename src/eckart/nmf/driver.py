@@ -80,7 +80,12 @@ def accelerate(
         if history and objective > history[-1]:
             if refused:
                 return Outcome(
-                    *accepted, tuple(history), iteration, True, _ratio(violation, first), "no further descent"
+                    *accepted,
+                    tuple(history),
+                    iteration,
+                    True,
+                    _ratio(violation, first),
+                    "no further decrease of the loss",
                 )
             refused = True
             pace.gentler()
@@ -102,7 +107,9 @@ def accelerate(
         old_right, next_right = columns.new, columns.ahead
         if extrapolation:
             pace.bolder()
-    return Outcome(*accepted, tuple(history), max_iter, False, _ratio(violation, first), "all iterations used")
+    return Outcome(
+        *accepted, tuple(history), max_iter, False, _ratio(violation, first), "maximum number of iterations reached"
+    )
 
 
 def _is_stopped(callback: Callable[[int, float], bool | None] | None, iteration: int, objective: float) -> bool:
@@ -136,7 +143,9 @@ def alternate(
             last = size
         if done and tol > 0.0:
             return Outcome(left, right, tuple(history), iteration, True, _ratio(violation, first), "tolerance reached")
-    return Outcome(left, right, tuple(history), max_iter, False, _ratio(violation, first), "all iterations used")
+    return Outcome(
+        left, right, tuple(history), max_iter, False, _ratio(violation, first), "maximum number of iterations reached"
+    )
 
 
 def finish_rows(problem: Problem, left: Array, right: Array) -> Array:
@@ -159,7 +168,7 @@ def _settled(
         return ""
     before, now = history[-1 - window], history[-1]
     if before - now <= problem.rounding:
-        return "descent below rounding"
+        return "decrease of the loss below rounding error"
     explained = max(problem.reference - now, _LEAST_EXPLAINED * abs(now))
     change = _root(before) - _root(now) <= share * tol * _root(explained)
     if tol > 0.0 and (change or (newton and before - now <= 2.0 * share * tol * explained)):

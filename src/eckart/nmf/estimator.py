@@ -49,8 +49,8 @@ def _streams(estimator: Any) -> bool:
     penalties = estimator.alpha_W or (estimator.alpha_H != "same" and estimator.alpha_H)
     if loss not in (1, 2) or penalties or estimator.missing == "mask":
         raise AttributeError(
-            "partial_fit supports the losses 'frobenius' and 'kullback-leibler', without penalties or missing "
-            "entries. Fit all rows at once instead."
+            "partial_fit supports only the losses 'frobenius' and 'kullback-leibler', without "
+            "penalties or missing entries. For other settings, fit all rows at once."
         )
     return True
 
@@ -91,8 +91,9 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         Loss to minimise: half the squared error (2), the Kullback-Leibler divergence (1), the Itakura-Saito divergence
         (0) or any other beta-divergence.
     tol : float, default 1e-4
-        Tolerance of the stopping rule. The iterations stop when the projected gradients have decreased by this factor,
-        or when the error decreases by less than about this share of what the components explain.
+        Tolerance of the stopping rule. 'auto' stops when several iterations together reduce the loss by less than a
+        small multiple of `tol`, relative to what the components explain. It also stops when the projected gradient is
+        at most `tol` times its initial value. 'cd' and 'mu' use the stopping rules of scikit-learn.
     max_iter : int, default 200
         Maximum number of iterations.
     random_state : int, RandomState, Generator or None, default None
@@ -258,7 +259,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         if self.device is not None:
             d, rows, parts = d.on_host().named(metadata.row_names, metadata.column_names), to_host(rows), to_host(parts)
         if not d.details.converged and self.tol > 0:
-            message = f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence."
+            message = f"Maximum number of iterations {self.max_iter} reached. Increase max_iter to improve convergence."
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
         self._stream: Stream | None = None
         self._keep(d, parts)
@@ -297,8 +298,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         """
         if type(X).__module__.startswith("cupyx.") or (is_array(X) and not is_host(X)):
             raise InputError(
-                "partial_fit runs on the host, but these rows are on a GPU. Copy them to the host first with "
-                "X.cpu() or cupy.asnumpy(X), or fit all rows at once on the GPU."
+                "partial_fit runs on the CPU, but these rows are on a GPU. Copy them to the CPU "
+                "first with X.cpu() or cupy.asnumpy(X), or fit all rows at once on the GPU."
             )
         first = not hasattr(self, "components_")
         found = self._fit(X) if first else None
@@ -328,7 +329,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
     def _penalties(self) -> tuple[float, float]:
         """(l1, l2) of the coordinates, which exist for the Frobenius loss."""
         if self.beta_loss not in ("frobenius", 2, 2.0) or self.missing == "mask":
-            raise ParameterError("ONNX export needs beta_loss='frobenius' and no missing values.")
+            raise ParameterError("ONNX export supports only beta_loss='frobenius', and data without missing values.")
         columns = float(self.n_features_in_)
         return columns * self.alpha_W * self.l1_ratio, columns * self.alpha_W * (1.0 - self.l1_ratio)
 

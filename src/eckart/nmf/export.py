@@ -21,7 +21,10 @@ def sklearn_nmf(ours: Any) -> NMF:
     minimum that our transform returns.
     """
     if ours.missing == "mask":
-        raise ParameterError("scikit-learn's NMF does not support missing values, and this model was fitted with them.")
+        raise ParameterError(
+            "This model was fitted with missing values, which scikit-learn's NMF does not support. Fit "
+            "it on complete data to convert it."
+        )
     solver = "cd" if ours.beta_loss in ("frobenius", 2, 2.0) else "mu"
     theirs = NMF(
         n_components=ours.n_components_, init=ours.init, solver=solver, beta_loss=ours.beta_loss,

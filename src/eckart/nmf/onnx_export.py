@@ -24,7 +24,7 @@ def parts_onnx(H: np.ndarray, lasso: float, ridge: float, dtype: str) -> Any:
     H = np.asarray(H, np.float64)
     k = len(H)
     if not k:
-        raise ParameterError("The model has no components, so rows have no coordinates.")
+        raise ParameterError("The model has no components, so there are no coordinates to export.")
     products = graph.add("Sub", graph.add("MatMul", ROWS, graph.constant(H.T)), graph.constant(lasso))
     gram = H @ H.T + ridge * np.eye(k)
     diagonal = np.where(np.diag(gram) > 0, np.diag(gram), 1.0)

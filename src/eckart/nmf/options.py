@@ -147,7 +147,9 @@ def check_settings(shape: tuple[int, int], options: NMFOptions) -> Settings:
             f"{assigned('solver', 'auto')}."
         )
     if solver == "cd" and missing == "mask":
-        raise ParameterError(f"{assigned('solver', 'cd')} needs every entry. Use {assigned('solver', 'auto')}.")
+        raise ParameterError(
+            f"{assigned('solver', 'cd')} does not support missing entries. Use {assigned('solver', 'auto')}."
+        )
     alpha_H = options.alpha_W if options.alpha_H == "same" else options.alpha_H
     _check_not_negative("tol", options.tol, None)
     _check_not_negative("alpha_W", options.alpha_W, None)
@@ -172,7 +174,7 @@ def check_settings(shape: tuple[int, int], options: NMFOptions) -> Settings:
 def _check_not_negative(name: str, value: float | str, most: float | None) -> None:
     if not is_number(value) or not 0.0 <= float(value) < np.inf or (most is not None and float(value) > most):
         allowed = "a non-negative number" if most is None else f"a number from 0 to {most:g}"
-        raise ParameterError(f"{name}={value!r} is not valid: use {allowed}.")
+        raise ParameterError(f"{name}={value!r} is not valid. Use {allowed}.")
 
 
 def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str, solver: str) -> str:
@@ -189,14 +191,14 @@ def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str, 
                 f"components were requested, but there are {short} singular vectors. Use init='random'."
             )
         if missing == "mask":
-            raise ParameterError(f"init={init!r} needs a matrix without missing entries. Use init='random'.")
+            raise ParameterError(f"init={init!r} does not support missing entries. Use init='random'.")
     return init
 
 
 def check_factor(name: str, factor: Array | None, shape: tuple[int, int]) -> Array:
     """Check a start given by the user: right shape, finite, non-negative, not all zero."""
     if factor is None:
-        raise ParameterError(f"init='custom' needs both W and H; {name} is missing.")
+        raise ParameterError(f"init='custom' needs both W and H, but {name} is missing.")
     if is_array(factor) and not is_host(factor):
         array = factor
     else:
@@ -211,5 +213,8 @@ def check_factor(name: str, factor: Array | None, shape: tuple[int, int]) -> Arr
     if float(xp.min(array)) < 0.0:
         raise InputError(f"Negative values in data passed to NMF (input {name}). Use non-negative numbers.")
     if float(xp.max(array)) == 0.0:
-        raise InputError(f"Array passed to NMF (input {name}) is full of zeros, which the updates cannot change.")
+        raise InputError(
+            f"Array passed to NMF (input {name}) is full of zeros, which the updates cannot change. Use "
+            "positive numbers."
+        )
     return array

@@ -60,7 +60,9 @@ class Plsa:
         """
         W = np.asarray(W)
         if W.ndim != 2 or W.shape[1] != len(self.topics):
-            raise InputError(f"W of shape {W.shape} does not match {len(self.topics)} topics.")
+            raise InputError(
+                f"W has shape {W.shape}, but it must have one column for each of the {len(self.topics)} topics."
+            )
         sums = W.sum(axis=0)
         return W / np.where(sums > 0, sums, 1)
 

@@ -52,8 +52,7 @@ def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDe
     result = factorise(data, options)[0] if blocks is None else factorise_blocks(blocks, options)
     if not result.details.converged and options.tol > 0.0:
         warnings.warn(
-            f"The tolerance was not reached within {options.max_iter} iterations. Allow more iterations with "
-            f"{ITERATIONS}.",
+            f"NMF did not converge within {options.max_iter} iterations. Allow more iterations with {ITERATIONS}.",
             AccuracyWarning,
             stacklevel=4,
         )
@@ -105,7 +104,8 @@ def reconstruct(d: Decomposition, scores: Array) -> Array:
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(
-            f"Scores of shape {tuple(scores.shape)} do not match {counted(d.k, 'component')}: expected (rows, {d.k})."
+            f"Scores must have the shape (rows, {d.k}) for {counted(d.k, 'component')}, but these "
+            f"scores have the shape {tuple(scores.shape)}."
         )
     return scores @ _like(d.right, scores).T
 
@@ -211,13 +211,16 @@ def _plan(table: NonnegativeTable, settings: Settings) -> Plan:
     rows, columns = table.matrix.shape
     by_products = settings.squares and not table.observed
     if settings.solver != "auto":
-        why = "This is the requested solver, without acceleration."
+        why = "The requested solver is used, without acceleration."
     elif by_products:
-        why = "NMF uses coordinate descent with extrapolation; each step needs only products with the other factor."
+        why = (
+            "NMF uses coordinate descent with extrapolation, in which each step needs only products with "
+            "the other factor."
+        )
     elif settings.beta == 1.0 or table.observed:
-        why = "NMF uses Newton steps with extrapolation, row by row, over the known entries."
+        why = "NMF uses Newton steps with extrapolation, row by row, on the known entries only."
     else:
-        why = "NMF uses multiplicative updates, computed in tiles of the data."
+        why = "NMF uses multiplicative updates, which are computed in tiles of the data."
     itemsize = 4 if table.precision == "float32" else 8
     copy = 0 if table.dense or by_products else int(table.matrix.nnz) * (itemsize + 4)
     return Plan(

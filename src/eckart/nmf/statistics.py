@@ -92,9 +92,9 @@ def check_squares(squares: float, *, zeros: bool) -> None:
     """Refuse rows whose sums of squares leave the range of float64; `zeros` if all entries are zero."""
     if not zeros and not _LEAST_SQUARES < squares < 1.0 / _LEAST_SQUARES:
         raise InputError(
-            "NMF in blocks sums the squares of the data, which are "
-            f"{'below' if squares <= _LEAST_SQUARES else 'above'} the range of float64. Multiply the data by a "
-            "constant first, or fit all rows in memory."
+            "NMF in blocks adds up the squares of the data, but these are "
+            f"{'below' if squares <= _LEAST_SQUARES else 'above'} the range of float64. Multiply the "
+            "data by a constant first, or fit all rows in memory."
         )
 
 

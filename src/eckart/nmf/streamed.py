@@ -29,7 +29,7 @@ from eckart.nmf.start import FILLED, from_singular_vectors, random_start
 from eckart.nmf.statistics import SufficientStatistics, check_squares, derivatives_of_table, squares_of
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
 from eckart.result import Certificate
-from eckart.wording import assigned
+from eckart.wording import MEMORY, assigned
 
 _SWEEPS = 20
 _EXTRAPOLATION = 0.5
@@ -260,9 +260,9 @@ def certificate_of(streamed: Streamed, settings: Settings, passes: int, moved: f
 def _refuse(settings: Settings) -> None:
     if settings.missing == "mask" or settings.beta not in (1.0, 2.0) or settings.solver != "auto":
         raise ParameterError(
-            f"When the table is read in blocks, NMF supports only {assigned('solver', 'auto')}, the losses 'frobenius' "
-            f"and 'kullback-leibler', and {assigned('missing', 'error')}. For other settings, allow enough memory for "
-            "the whole table."
+            f"When the table is read in blocks, NMF supports only {assigned('solver', 'auto')}, the "
+            f"losses 'frobenius' and 'kullback-leibler', and {assigned('missing', 'error')}. For "
+            f"other settings, allow enough memory for the whole table with {MEMORY}."
         )
 
 

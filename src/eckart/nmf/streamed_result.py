@@ -92,8 +92,8 @@ def _plan(matrix: Any, settings: Settings) -> Plan:
     rows, columns = matrix.shape
     block = int(np.diff(matrix.edges).max()) * columns * 8
     why = (
-        f"Each iteration reads the rows once, in blocks of up to {say_bytes(block)}. For each block it "
-        "computes the best W and updates the sums that determine the next H."
+        f"Each iteration reads all rows once, in blocks of up to {say_bytes(block)}. For each block, "
+        "it computes the best W and updates the sums that determine the next H."
     )
     return Plan(
         method="nmf", solver="auto", rows=rows, columns=columns, k=settings.k, passes=settings.max_iter,

@@ -102,9 +102,9 @@ class NonnegativeTable:
         """The same for NumPy; raises for data on a GPU."""
         if not is_host(self.prototype):
             raise InputError(
-                "On a GPU, NMF supports the squared error with every solver, and the Kullback-Leibler divergence with "
-                "solver='auto'. Other settings need the data on the host. Copy them first with X.cpu() or "
-                "cupy.asnumpy(X)."
+                "On a GPU, NMF supports the squared error with every solver, and the "
+                "Kullback-Leibler divergence with solver='auto'. Other settings need the data on the "
+                "host. Copy the data to the host first with X.cpu() or cupy.asnumpy(X)."
             )
         return replace(self, matrix=to_numpy(self.matrix)) if self.dense else self
 
@@ -134,8 +134,8 @@ def open_nonnegative(data: object, *, missing: str) -> NonnegativeTable:
     inside = isinstance(opened.matrix, RowBlocks)
     if not inside:
         raise InputError(
-            "NMF needs the table in the memory of this machine. Load the rows first, or "
-            "pass them block by block to eckart.NMF(...).partial_fit."
+            "NMF needs the whole table in memory on this machine. Load the rows first, or pass them "
+            "block by block to eckart.NMF(...).partial_fit."
         )
     matrix, exponent = opened.matrix.matrix, opened.exponent + opened.exponent % 2
     if is_sparse(matrix):
@@ -151,7 +151,7 @@ def open_nonnegative(data: object, *, missing: str) -> NonnegativeTable:
     known, sums = _sums(matrix, masked=masked)
     count = known if is_array(matrix) or masked else matrix.shape[0] * matrix.shape[1]
     if count == 0:
-        raise InputError("Every entry is missing: there is nothing to factorise.")
+        raise InputError("All entries are missing, so there is nothing to factorise.")
     return NonnegativeTable(matrix, opened.metadata, exponent, masked, known, sums / count, smallest)
 
 
@@ -253,6 +253,7 @@ def _refuse_negative(matrix: Matrix, low: float, metadata: Metadata) -> None:
         row, column = (int(i) for i in np.unravel_index(np.nanargmin(matrix), matrix.shape))
     name = "" if metadata.column_names is None else f" ({metadata.column_names[column]!r})"
     raise InputError(
-        f"Negative values in data passed to NMF: {count:,} entr{'ies' if count > 1 else 'y'}, the smallest {low:.6g} "
-        f"in row {row + 1}, column {column + 1}{name} (counted from 1). Shift or clip the data, or use PCA or SVD."
+        f"Negative values in data passed to NMF: {count:,} entr{'ies' if count > 1 else 'y'}. The "
+        f"smallest is {low:.6g}, in row {row + 1}, column {column + 1}{name} (counted from 1). Shift "
+        "or clip the data, or use PCA or SVD."
     )

@@ -117,7 +117,7 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
     n_samples_ : int
         Number of rows.
     filled_ : Imputation or None
-        The imputed entries: their indices `rows` and `columns`, their `values`, and the standard `errors` of these.
+        The imputed entries: their indices `rows` and `columns`, their `values`, and their standard errors (`errors`).
         None if nothing was imputed.
 
     See Also
@@ -131,8 +131,9 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
     Notes
     -----
     If (X - mean) / scale = U S V^T is the singular value decomposition, `components_` is V^T and `transform` returns U
-    S. `get_covariance`, `get_precision` and `score` divide the variance left out by n_features - n_components_. The
-    trace of the model's covariance is therefore the total variance of the data.
+    S. `get_covariance`, `get_precision` and `score` use a probabilistic model with isotropic noise. Its noise variance
+    is the variance that the components do not explain, divided by n_features - n_components_, so that the trace of the
+    model's covariance is the total variance of the data. See `get_covariance`.
 
     References
     ----------
@@ -240,7 +241,8 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
                 raise ParameterError("n_components='mle' is only supported if n_samples >= n_features")
             if self.which == "smallest":
                 raise ParameterError(
-                    "n_components='mle' applies only to the largest components. With which='smallest', use a number."
+                    "n_components='mle' applies only to the largest components. With "
+                    "which='smallest', give the number of components."
                 )
             return None, None
         return allowed.count_or_share(

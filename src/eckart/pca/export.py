@@ -16,8 +16,9 @@ def sklearn_pca(estimator: Any) -> decomposition.PCA:
     """A fitted ``sklearn.decomposition.PCA``."""
     if estimator.scale:
         raise ParameterError(
-            "scikit-learn's PCA cannot scale. Fit sklearn.preprocessing.StandardScaler and eckart.PCA(scale=False) in "
-            "a Pipeline instead, and convert the second step."
+            "This PCA scales its columns, which scikit-learn's PCA cannot do. Fit "
+            "sklearn.preprocessing.StandardScaler and eckart.PCA(scale=False) in a Pipeline instead, "
+            "and convert the second step."
         )
     theirs = decomposition.PCA(**shared_parameters(estimator, decomposition.PCA))
     return with_attributes(theirs, estimator, (*_MODEL, "mean_", "noise_variance_", "n_components_", "n_samples_"))

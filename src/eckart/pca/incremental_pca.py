@@ -84,7 +84,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
     var_ : array of shape (n_features_in_,)
         Column variances, with the divisor n_samples_seen_.
     noise_variance_ : float
-        Mean of the variances left out.
+        Mean variance of the components that were not kept, as in `PCA`.
     n_samples_seen_ : int or float
         Number of rows seen, or the sum of their weights.
     batch_size_ : int
@@ -182,7 +182,8 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         weights = check_weights(take_weights(sample_weight), rows)
         if weights is not None and not opened.matrix.resident:
             raise InputError(
-                "sample_weight needs a batch in memory, but this batch is read from a file. Load it first."
+                "sample_weight works only with batches in memory, but this batch is read from a "
+                "file. Load the batch into an array first."
             )
         seen = rows if weights is None else float(weights.sum())
         seen = seen if before is None else seen + before.scatter.count
@@ -224,8 +225,8 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         check_is_fitted(other)
         if other.n_features_in_ != self.n_features_in_:
             raise InputError(
-                f"One estimator has {self.n_features_in_} columns and the other {other.n_features_in_}: they belong to "
-                "different tables and cannot be merged."
+                f"One estimator was fitted on {self.n_features_in_} columns and the other on "
+                f"{other.n_features_in_}. Only estimators of the same columns can be merged."
             )
         first, second = self._running, other._running
         refuse_other_device(place_of(first.prototype), place_of(second.prototype), "This IncrementalPCA")
@@ -275,7 +276,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
 
     @property
     def noise_variance_(self) -> float:
-        """Mean of the variances left out."""
+        """Mean variance of the components that were not kept, as in `PCA`."""
         return noise_variance(self.decomposition_)
 
     def _there(self, data: object) -> Any:
@@ -293,9 +294,8 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
             )
         if wanted > seen:
             raise ParameterError(
-                f"n_components={wanted} must be less than or equal to the number of samples seen, which is "
-                f"{seen:g} with "
-                "this batch. Use a larger first batch."
+                f"n_components={wanted} must be less than or equal to the number of samples seen, "
+                f"which is {seen:g} after this batch. Use a larger first batch."
             )
         return int(wanted)
 

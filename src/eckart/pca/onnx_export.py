@@ -17,7 +17,9 @@ from eckart.result import Decomposition
 def linear_onnx(d: Decomposition, *, whiten: bool, dtype: str) -> Any:
     """The projection of `d` as an onnx.ModelProto."""
     if imputation_of(d) is not None:
-        raise ParameterError("A model that fills missing values has no ONNX form. Fit it on complete data.")
+        raise ParameterError(
+            "ONNX cannot represent a model that imputes missing values. Fit the model on complete data."
+        )
     graph, rows = Graph(), ROWS
     right = np.asarray(to_numpy(d.right), np.float64)
     if d.mean is not None:

@@ -127,14 +127,15 @@ def _invertible(d: Decomposition, noise: float) -> tuple[Array, float]:
     least = min(smallest, noise if d.k < d.columns else smallest)
     if floor == 0.0 and least == 0.0:
         raise InputError(
-            f"The model has directions without variance ({d.k} components of {d.columns} columns), so its "
-            f"covariance has no "
-            "inverse and its density is not defined. Use data that vary and whose squares do not overflow or underflow."
+            f"Some directions of the model have no variance ({d.k} components of {d.columns} "
+            "columns), so its covariance matrix is singular and it has no density. Use data that "
+            "vary in every direction, and whose squares neither overflow nor underflow."
         )
     if least < floor:
         warnings.warn(
-            f"The model has directions without variance ({d.k} components of {d.columns} columns, noise {noise:.3g});"
-            " their variance is set to the rounding level. Choose fewer components than the rank.",
+            f"Some directions of the model have no variance ({d.k} components of {d.columns} columns, "
+            f"noise variance {noise:.3g}), so Eckart sets their variance to the rounding error. Use "
+            "fewer components than the rank of the data.",
             DataWarning,
             stacklevel=3,
         )

@@ -72,7 +72,9 @@ class Running:
             if exponent:  # outwards by one unit: a power of two may lead to subnormal numbers, which are rounded
                 lower, upper = np.maximum(np.nextafter(lower, -np.inf), 0.0), np.nextafter(upper, np.inf)
         if not np.isfinite(upper).all():
-            raise NotFiniteError("The singular values overflow float64. Scale the rows or their weights down first.")
+            raise NotFiniteError(
+                "The singular values overflow float64. Divide the rows or their weights by a large number first."
+            )
         return replace(
             d,
             method="pca",
@@ -193,14 +195,14 @@ def _certificate(
 def _warn_if_not_proved(d: Decomposition) -> None:
     c = d.certificate
     if c is not None and not c.proved:
-        remedy = "Fit all rows at once, for example with PCA."
+        remedy = "Fit all rows at once with eckart.PCA."
         if not d.notes:
             remedy = (
-                "Rounding in the batches limits the bounds. Scale columns of very different magnitude, or fit all rows "
-                "at once."
+                "Rounding errors in the batches limit the bounds. Scale columns of very different "
+                "magnitude, or fit all rows at once with eckart.PCA."
             )
         warnings.warn(
-            f"The requested accuracy could not be proved: {c.summary} {remedy}",
+            f"The requested accuracy could not be proved. {c.summary} {remedy}",
             AccuracyWarning,
             stacklevel=4,
         )
@@ -211,9 +213,9 @@ def _plan(scatter: Scatter, k: int) -> Plan:
     held = scatter.gram if scatter.gram is not None else scatter.factor
     assert held is not None
     if scatter.gram is not None:
-        why = f"The exact {columns} x {columns} matrix of cross-products was accumulated batch by batch."
+        why = f"The {columns} x {columns} matrix of cross-products was accumulated exactly, batch by batch."
     elif scatter.exact:
-        why = "Fewer rows than columns have been seen, so all rows are kept."
+        why = "There are fewer rows than columns so far, so Eckart stores all rows."
     else:
         why = _note(scatter)
     solver = "gram" if scatter.gram is not None else "direct"
@@ -226,7 +228,7 @@ def _note(scatter: Scatter) -> Note:
     assert scatter.factor is not None
     return Note(
         "variance_dropped",
-        f"The result is not exact: {scatter.mean.shape[0]:,} columns are too many to keep all cross-products of the "
-        "batches, and "
-        f"{scatter.lost / (scatter.total or 1.0):.3g} of the variance was dropped; the bounds allow for it.",
+        f"The result is approximate: the cross-products of {scatter.mean.shape[0]:,} columns do not "
+        f"fit into memory, so a share of {scatter.lost / (scatter.total or 1.0):.3g} of the variance "
+        "was dropped. The bounds take this into account.",
     )

@@ -86,7 +86,7 @@ class _Answers:
 
     @property
     def few(self) -> str:
-        return f"{max(self.left, 0) or 'no'} remaining direction{'s' * (self.left != 1)}"
+        return f"{max(self.left, 0) or 'no'} direction{'s' * (self.left != 1)} left for noise"
 
 
 def certainty(choice: RankChoice, e: Evidence) -> Certainty:
@@ -109,9 +109,12 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     if answers.tests or (answers.left >= ENOUGH and agree):
         return None
     if choice.horn is not None:
-        reason = "All components that can be tested exceed independent noise, so the table shows no noise."
+        reason = (
+            "All components that can be tested explain more than independent noise would, so there is no "
+            "noise to compare them with."
+        )
     else:
-        reason = f"With {'only ' * (answers.left > 0)}{answers.few}, no test against independent noise gives an answer."
+        reason = f"With {'only ' * (answers.left > 0)}{answers.few}, no test against independent noise is possible."
     return Certainty(min([answers.lowest, *voted]), None, reason)
 
 
@@ -120,8 +123,8 @@ def _related_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Cert
     found, k = choice.above_noise, choice.k
     if choice.horn is None or found is None or k is None:
         return None
-    reason = (f"{counted(found, 'component explains', 'components explain')} more than independent noise would, but "
-              f"the columns are still correlated after {'it is' if found == 1 else 'they are'} removed.")  # fmt: skip
+    reason = (f"{counted(found, 'component explains', 'components explain')} more than independent noise would. "
+    f"After removing {'it' if found == 1 else 'them'}, the columns are still correlated.")  # fmt: skip
     return Certainty(_beyond_correlated(e, min(k, found)), max(found, choice.horn, *choice.tested), reason)
 
 
@@ -136,17 +139,17 @@ def _masked(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | N
     more = _break_beyond(choice, e, answers.k)
     if not more:
         return None
-    reason = (f"{'The first eigenvalue stands' if more == 1 else f'The first {more} eigenvalues stand'} farther "
-              "apart from the others than in independent noise: either "
-              "components of similar size mask each other in the tests, or the noise is correlated.")  # fmt: skip
+    reason = (f"{'The first eigenvalue is' if more == 1 else f'The first {more} eigenvalues are'} separated "
+    "from the others by a larger gap than independent noise would show. Either components of similar "
+    "size mask each other in the tests, or the noise is correlated.")  # fmt: skip
     return Certainty(_beyond_correlated(e, answers.lowest), max(answers.highest, more), reason)
 
 
 def _correlated_neighbours(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     """Whether neighbouring columns remain correlated, or their correlation had to be removed."""
     if choice.decided_by in ANY_NOISE and choice.correlated and answers.highest > answers.k:
-        reason = (f"Assuming independent noise, the tests find {_listed(answers.tests)}, but neighbouring columns are "
-                  f"still correlated after {'it is' if answers.highest == 1 else 'they are'} removed.")  # fmt: skip
+        reason = (f"Tests that assume independent noise find {_listed(answers.tests)}. After removing "
+        f"{'it' if answers.highest == 1 else 'them'}, neighbouring columns are still correlated.")  # fmt: skip
         return Certainty(_beyond_correlated(e, answers.lowest, _neighbour_limit(e)), answers.highest, reason)
     return None if choice.decorrelated is None else _decorrelated(choice, e, answers)
 
@@ -157,17 +160,17 @@ def _decorrelated(choice: RankChoice, e: Evidence, answers: _Answers) -> Certain
     if answers.lowest == answers.highest or not (scarce or gap != k):
         return None
     low, high = (answers.lowest, answers.highest) if scarce else sorted((k, k if gap is None else gap))
-    reason = (f"Assuming independent noise, the tests find {_listed(answers.tests)}. With a correlation of "
-              f"{choice.neighbours:.2f} between the noise of neighbouring columns, they find {k}.")  # fmt: skip
+    reason = (f"Tests that assume independent noise find {_listed(answers.tests)}. If the noise of neighbouring "
+    f"columns has a correlation of {choice.neighbours:.2f}, they find {k}.")  # fmt: skip
     return Certainty(_beyond_correlated(e, low), high, reason)
 
 
 def _disagreement(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     if answers.lowest == answers.highest:
         return None
-    tested = f"The tests for independent noise find {_listed(answers.tests)}"
-    apart = "" if answers.gap is None else f"; the rule 'gap' finds {answers.gap}"
-    reason = f"{tested}{apart}. With {answers.few}, correlated noise cannot be distinguished from weak components."
+    tested = f"Tests that assume independent noise find {_listed(answers.tests)}"
+    apart = "" if answers.gap is None else f", and the rule 'gap' finds {answers.gap}"
+    reason = f"{tested}{apart}. With {answers.few}, correlated noise and weak components look the same."
     return Certainty(_beyond_correlated(e, answers.lowest), answers.highest, reason)
 
 
@@ -175,8 +178,8 @@ def _like_correlated_noise(choice: RankChoice, e: Evidence, answers: _Answers) -
     k, lowest = answers.k, _beyond_correlated(e, answers.lowest)
     if lowest >= k:
         return None
-    reason = (f"Component {k} explains {_ratio(e, k):.3g} times as much as the next, but correlated noise in so few "
-              f"columns can reach a factor of {_correlated_ratio(e, k):.3g}.")  # fmt: skip
+    reason = (f"Component {k} explains {_ratio(e, k):.3g} times as much as the next component. In so few "
+    f"columns, correlated noise alone can reach a factor of {_correlated_ratio(e, k):.3g}.")  # fmt: skip
     return Certainty(lowest, answers.highest, reason)
 
 
@@ -189,7 +192,7 @@ def _most_directions(choice: RankChoice, e: Evidence, answers: _Answers) -> Cert
     real = max(int(np.count_nonzero(e.ratios[: e.short] > _ROUNDING)), 1)
     varying = e if real == e.short else replace(e, columns=real)
     lowest = min(_beyond_correlated(varying, min(k, real - 1)), varying.short // 2)
-    reason = f"{k} of {e.short} directions would be components, so too few remain to estimate the noise."
+    reason = f"{k} of {e.short} possible components would be signal, so too few remain to estimate the noise."
     return Certainty(lowest, answers.highest, reason)
 
 
@@ -202,8 +205,8 @@ def _undetected(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty
     # Share of the largest noise eigenvalue times c, with the others unchanged: c u / (1 + (c - 1) u).
     if _STRONG * usual / (1.0 + (_STRONG - 1.0) * usual) > limit:
         return None
-    reason = (f"In a table this small, another component would have to explain {percent(limit, 0)} of the residual to "
-              "stand out from noise, so the tests may miss even a strong one.")  # fmt: skip
+    reason = (f"In a table this small, a further component would have to explain {percent(limit, 0)} of the "
+    "residual to stand out from noise, so the tests can miss even a strong component.")  # fmt: skip
     return Certainty(_beyond_correlated(e, answers.lowest), answers.highest + 1, reason)
 
 
@@ -214,8 +217,8 @@ def _single_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certaint
     single = [i for i, share in enumerate(shares) if share > _ALMOST_ONE]
     if not single:
         return None
-    reason = (f"Component {single[0] + 1} consists almost entirely of one row ({percent(shares[single[0]], 0)}), "
-              "which may be an outlier.")  # fmt: skip
+    reason = (f"Component {single[0] + 1} describes almost only one row ({percent(shares[single[0]], 0)}), "
+    "which may be an outlier.")  # fmt: skip
     return Certainty(k - len(single), k, reason)
 
 
@@ -225,8 +228,8 @@ def _single_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certa
     if not single:
         return None
     share = percent(float(np.max(e.right[:, single[0]] ** 2)), 0)
-    reason = (f"Component {single[0] + 1} consists almost entirely of one column ({share}), "
-              "whose noise cannot be distinguished from a component.")  # fmt: skip
+    reason = (f"Component {single[0] + 1} describes almost only one column ({share}), and the noise of a single "
+    "column looks like a component.")  # fmt: skip
     return Certainty(k - len(single), k, reason)
 
 
@@ -239,12 +242,12 @@ def _wide_spectrum(choice: RankChoice, e: Evidence, answers: _Answers) -> Certai
     if not spectrum_may_be_wide(e.remainder(k), e.rng(8)):
         return None
     apart = (
-        f"Only {counted(gap, 'component clearly stands', 'components clearly stand')} apart"
+        f"Only {counted(gap, 'component is', 'components are')} clearly separated from the next"
         if gap
-        else "No component clearly stands apart"
+        else "No component is clearly separated from the next"
     )
-    reason = (f"{apart}, and the eigenvalues of the residual spread wider "
-              "than in most independent noise, so the others may be correlated noise.")  # fmt: skip
+    reason = (f"{apart}, and the remaining eigenvalues are more spread out than in most independent noise. The "
+    "remaining components may be correlated noise.")  # fmt: skip
     return Certainty(gap, k, reason)
 
 

@@ -17,7 +17,7 @@ from eckart.fitted import decomposition_of, is_model
 from eckart.io.open_matrix import open_matrix
 from eckart.missing.fill import WAYS, How, fill, imputation_of, unmasked, with_matrix
 from eckart.notes import Note
-from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
+from eckart.options import check_choice, check_count, check_fraction, hint_keywords, is_number, memory_bytes
 from eckart.rank.answer import Verdict
 from eckart.rank.assumptions import SMALL, with_assumptions
 from eckart.rank.certainty import certainty
@@ -39,6 +39,10 @@ from eckart.result import Decomposition
 from eckart.wording import assigned
 
 _SHOWN = 40
+_CUR = Note(
+    "cur_by_svd",
+    "A CUR decomposition of rank k is at best as accurate as the SVD of rank k, so the rules use the singular values.",
+)
 Answer = tuple[int | None, str]
 
 
@@ -61,50 +65,71 @@ RULES: dict[str, Rule] = {
     "variance": Rule(
         "Share of variance",
         by_variance,
-        "nothing; it describes the data and ignores noise.",
+        "nothing about noise: it only describes the data.",
         counts=False,
         spectrum=True,
     ),
-    "energy": Rule("Energy", by_energy, "nothing; it only describes the data.", counts=False, spectrum=True),
+    "energy": Rule(
+        "Energy", by_energy, "nothing about noise: it only describes the data.", counts=False, spectrum=True
+    ),
     "linear_energy": Rule(
-        "Energy (not squared)",
+        "Energy (unsquared)",
         by_linear_energy,
-        "nothing; it only describes the data, as some lecture notes do.",
+        "nothing about noise: it only describes the data. Some lecture notes use it.",
         counts=False,
         spectrum=True,
     ),
     "elbow": Rule("Elbow (Kneedle)", by_elbow, "that the scree plot falls steeply and then flattens.", counts=False),
     "kaiser": Rule(
-        "Kaiser", by_average, "many more rows than columns; otherwise it keeps too many.", counts=False, spectrum=True
+        "Kaiser",
+        by_average,
+        "many more rows than columns; with fewer rows, it keeps too many components.",
+        counts=False,
+        spectrum=True,
     ),
     "broken_stick": Rule(
-        "Broken stick", by_broken_stick, "that the variance is split at random; it keeps few components.", counts=False
+        "Broken stick",
+        by_broken_stick,
+        "that the variance is divided at random; it often keeps too few components.",
+        counts=False,
     ),
     "permutation": Rule(
-        "Parallel analysis (permutations)", by_permutation, "independent noise, equal within each column.", data=True
+        "Parallel analysis (permutations)",
+        by_permutation,
+        "independent noise with the same distribution within each column.",
+        data=True,
     ),
     "sign_flip": Rule(
         "Parallel analysis (sign flips)",
         by_sign_flips,
-        "independent noise, whose variance may differ from entry to entry.",
+        "independent noise, whose variance may differ between entries.",
         data=True,
     ),
     "deterministic": Rule(
         "Parallel analysis (deterministic)", by_edge, "independent noise, whose variance may differ between columns."
     ),
-    "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "white noise with the given standard deviation."),
+    "known_noise": Rule(
+        "Gavish-Donoho, known noise", by_known_noise, "white noise with the specified standard deviation."
+    ),
     "unknown_noise": Rule(
-        "Gavish-Donoho", by_unknown_noise, "white noise of equal variance, and few components.", spectrum=True
+        "Gavish-Donoho",
+        by_unknown_noise,
+        "white noise with the same variance everywhere, and few components.",
+        spectrum=True,
     ),
     "screenot": Rule(
-        "ScreeNOT", by_screenot, "noise whose spectrum has a smooth edge, and few components.", spectrum=True
+        "ScreeNOT", by_screenot, "noise whose eigenvalues have a smooth upper edge, and few components.", spectrum=True
     ),
-    "gap": Rule("Gap", by_gap, "noise with any smooth covariance, and components that are clearly larger."),
+    "gap": Rule(
+        "Gap", by_gap, "noise with any smooth covariance, and components that are clearly larger than the noise."
+    ),
     "minka": Rule(
         "Minka",
         by_evidence,
-        "Gaussian data with equal noise in all columns, and at least as many rows as columns.",
-        no_vote="This rule has no vote, because it never returns 0 and counts unequal noise as components.",
+        "normally distributed data with the same noise variance in all columns, and at least as many rows as columns.",
+        no_vote=(
+            "This rule does not vote, because it never returns 0 and takes noise of unequal variance for components."
+        ),
     ),
     "bicross": Rule("Bi-cross-validation", by_bicross, "independent noise; it predicts held-out blocks.", data=True),
     "cells": Rule("Cross-validation by cells", by_cells, "independent noise; it predicts held-out cells.", data=True),
@@ -113,7 +138,7 @@ RULES: dict[str, Rule] = {
         by_stability,
         "independent rows, and enough of them to compare two halves.",
         data=True,
-        no_vote="This rule has no vote, because directions of unequal or correlated noise are stable too.",
+        no_vote=("This rule does not vote, because directions of unequal or correlated noise are stable as well."),
     ),
 }
 """Name -> rule, in the order of the table."""
@@ -123,6 +148,7 @@ SPECTRAL = ("variance", "elbow", "broken_stick")
 QUICK = tuple(name for name, rule in RULES.items() if not rule.data)
 
 
+@hint_keywords
 def choose_rank(
     data: object,
     rules: Literal["all", "quick"] | str | Sequence[str] = "all",
@@ -243,14 +269,7 @@ def choose_rank(
             noise_evidence = of_data(tested.matrix.matrix, tested, options, center=center, scale=scale)
         notes = (*notes, *redundant)
         if method == "cur":
-            notes = (
-                *notes,
-                Note(
-                    "cur_by_svd",
-                    "A CUR decomposition of rank k is at best as good as the SVD of rank k, so the rules use the "
-                    "singular values.",
-                ),
-            )
+            notes = (*notes, _CUR)
         return _answers(names, evidence, method, notes, noise_evidence)
 
 
@@ -268,7 +287,8 @@ def _method_with_rules(name: str) -> Method:
     method = get_method(name)
     if method.rank == "decomposition":
         raise ParameterError(
-            f"The components of {name!r} depend on the kernel or the neighbours. Decompose first, then pass the "
+            f"The components of {name!r} depend on the kernel or the neighbours, so this function "
+            "cannot compute them from the data. Decompose the data first, then pass the "
             "decomposition."
         )
     if method.rank == "none":
@@ -292,14 +312,14 @@ def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) 
     method = method_of(d)
     if method.rank == "parts" or (method.rank == "spectrum" and not method.orthogonal):
         raise ParameterError(
-            f"A decomposition by {d.method!r} has no components beyond its k. Pass the data instead, with "
-            f"method={d.method!r}."
+            f"A decomposition by {d.method!r} contains only its own components, but the rules need "
+            f"more. Pass the data instead, with method={d.method!r}."
         )
     if method.rank != "spectrum":
         names = [name for name in names if name in SPECTRAL]
         note = Note(
             "noise_rules_left_out",
-            "Rules about noise are left out: they apply to tables, not to kernels or distances.",
+            "Rules about noise are left out, because they apply to tables of data, not to kernels or distances.",
         )
         return _answers(names or SPECTRAL, of_kernel(d, options), d.method, (note,))
     return _answers(names, of_decomposition(d, options), d.method)
@@ -310,7 +330,7 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     rows, columns = opened.matrix.shape
     rule = RULES["bicross"]
     if not opened.matrix.resident:
-        k, reason = None, "This rule needs the table in memory, but it is read in blocks."
+        k, reason = None, "This rule needs the whole table in memory, but the table is read in blocks."
     else:
         matrix = opened.matrix.matrix
         with one_blas_thread() if rows * columns <= SMALL else nullcontext():
@@ -319,7 +339,7 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
     note = Note(
         "parts_not_nested",
-        "The components of a factorisation are not nested, so only bi-cross-validation applies.",
+        "The components of a non-negative factorisation change with their number, so only bi-cross-validation applies.",
     )
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 
@@ -350,14 +370,14 @@ def _answers(
 def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:
     """The number and reason of a rule; a rule without the data it needs abstains."""
     if not float(e.ratios.sum()):
-        return 0, "There is no variance."
+        return 0, "The data have no variance."
     if rule.data and e.opened is None:
-        return None, "This rule needs the data, and a decomposition does not contain the rows."
+        return None, "This rule needs the rows of the data, but only a decomposition was passed."
     if rule.data and e.opened is not None and not e.opened.matrix.resident:
-        return None, "This rule needs the table in memory, but it is read in blocks."
+        return None, "This rule needs the whole table in memory, but the table is read in blocks."
     k, reason = rule.ask(e)
     if e.known is not None and rule.spectrum and k is not None:
-        reason += f" (Values after the first {e.known} are estimated.)"
+        reason += f" (Eigenvalues after the first {e.known} are estimated.)"
     return k, reason
 
 
@@ -375,7 +395,7 @@ def _names(rules: str | Sequence[str], noise: float | None) -> tuple[str, ...]:
         return tuple(name for name in chosen if name != "known_noise" or noise is not None)
     names = (rules,) if isinstance(rules, str) else tuple(rules)
     if not names:
-        raise ParameterError(f"No rule was named. The rules are {', '.join(RULES)}.")
+        raise ParameterError(f"rules is empty. The available rules are {', '.join(RULES)}.")
     for name in names:
         check_choice("rules", name, tuple(RULES))
     return names
@@ -385,7 +405,7 @@ def _options(
     explain: float, noise: float | None, level: float, repeats: int | None, most: int | None, rng: int | None
 ) -> Options:
     if noise is not None and not (is_number(noise) and 0.0 < float(noise) < float("inf")):
-        raise ParameterError(f"{assigned('noise', noise)} is not a standard deviation: use a positive number.")
+        raise ParameterError(f"{assigned('noise', noise)} is not a standard deviation. Use a positive number.")
     for name, count in (("repeats", repeats), ("most", most)):
         if count is not None:
             check_count(name, count, None)
@@ -396,5 +416,5 @@ def _seed(rng: int | None) -> int:
     if rng is None:
         return 0
     if not is_number(rng) or int(rng) != rng or rng < 0:
-        raise ParameterError(f"rng={rng!r} is not a seed: use a non-negative integer.")
+        raise ParameterError(f"rng={rng!r} is not a seed. Use a non-negative integer.")
     return int(rng)

@@ -36,7 +36,9 @@ _PATIENCE = 12
 
 def by_bicross(e: Evidence) -> tuple[int | None, str]:
     if e.rows < 8 or e.columns < 4:
-        return None, f"This rule needs at least 8 rows and 4 columns; the table has {e.rows} x {e.columns}."
+        return None, (
+            f"This rule needs at least 8 rows and 4 columns, but the table has {e.rows} rows and {e.columns} columns."
+        )
     errors = bicross_errors(e.table, e.most, center=e.center, rng=e.rng(3), repeats=max(1, e.repeats(4, 40) // 4))
     k = int(np.argmin(errors))
     if k == len(errors) - 1:
@@ -45,22 +47,25 @@ def by_bicross(e: Evidence) -> tuple[int | None, str]:
         return (
             None,
             (
-                f"The values fall steeply after component {more}, but a quarter of the table can show at most "
-                f"{len(errors) - 2}."
+                f"The eigenvalues fall steeply after component {more}, but this rule predicts "
+                f"quarters of the table, which can show at most {len(errors) - 2} components."
             ),
         )
     beyond = f"; with {k + 1} it is {errors[k + 1]:.4f}" if k + 1 < len(errors) else ""
     best = counted(k, "component")
-    return k, f"Held-out quarters are predicted best with {best}: the relative error is {errors[k]:.4f}{beyond}."
+    return k, (
+        f"Predictions of held-out quarters of the table are most accurate with {best}: the relative error "
+        f"is {errors[k]:.4f}{beyond}."
+    )
 
 
 def _too_small(most: int) -> str:
     """Why a table in which a quarter shows at most this many components gives no answer."""
     if most < 1:
-        return "A quarter of the table is too small to show how many components there are."
+        return "This rule compares quarters of the table, and a quarter of this table is too small."
     return (
-        f"This rule compares quarters of the table, which can show at most {counted(most, 'component')}; there "
-        "may be more."
+        "This rule compares quarters of the table, which can show at most "
+        f"{counted(most, 'component')}. There may be more."
     )
 
 
@@ -111,9 +116,12 @@ def _sum_of_squares(block: Matrix, mean: np.ndarray) -> float:
 
 def by_cells(e: Evidence) -> tuple[int | None, str]:
     if e.sparse and e.rows * e.columns > _CELLS:
-        return None, "This rule hides single entries of a dense table. For large sparse data, see bi-cross-validation."
+        return None, (
+            "This rule hides single entries of a dense table, so it does not apply to large sparse data. "
+            "Use the rule 'bicross' instead."
+        )
     if not e.center:
-        return None, "This rule needs a centred table, because predictions of hidden entries start from the means."
+        return None, "This rule predicts hidden entries from the column means, so it needs a centred table."
     rng, table = e.rng(4), e.centred.astype(np.float64)
     sample = ""
     if table.size > _CELLS:
@@ -122,25 +130,29 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
         sample = f" (on {kept:,} rows drawn at random)"
     most = min(e.most, min(table.shape) - 2, _MOST)
     if most < 1:
-        return None, f"This rule needs at least 3 rows and 3 columns; the table has {e.rows} x {e.columns}."
+        return None, (
+            f"This rule needs at least 3 rows and 3 columns, but the table has {e.rows} rows and {e.columns} columns."
+        )
     errors = cell_errors(table, most, rng)
     k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
     if (more := e.falls_beyond(k)) is not None:
         return (
             None,
             (
-                f"Predictions do not improve beyond {counted(k, 'component')}, although the values drop sharply after "
-                f"component {more}."
+                f"Predictions of hidden entries do not improve beyond {counted(k, 'component')}, but "
+                f"the eigenvalues drop sharply only after component {more}."
             ),
         )
     if k == most:
-        return None, f"Predictions of hidden entries keep improving up to {counted(k, 'component')}; there may be more."
+        return None, (
+            f"Predictions of hidden entries keep improving up to {counted(k, 'component')}. There may be more."
+        )
     beyond = f"; with {k + 1} the error is {mean[k + 1]:.3f}" if k + 1 < len(mean) else ""
     return (
         k,
         (
-            f"With {counted(k, 'component')}, hidden entries are predicted to within {mean[k]:.3f} standard "
-            f"deviations{beyond}{sample}."
+            f"With {counted(k, 'component')}, the mean error in predicting hidden entries is "
+            f"{mean[k]:.3f} standard deviations{beyond}{sample}."
         ),
     )
 

@@ -20,9 +20,7 @@ def by_energy(e: Evidence) -> tuple[int | None, str]:
     k, reason = _fewest(e, "energy (squared singular values)")
     return (
         k,
-        f"{reason} This is the same as the share of variance, because the column means are subtracted."
-        if e.center
-        else reason,
+        f"{reason} This equals the share of variance, because the column means are subtracted." if e.center else reason,
     )
 
 
@@ -43,11 +41,11 @@ def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
     held = np.cumsum(e.ratios)
     explain = e.options.explain
     if not held.size or held[-1] <= 0.0:
-        return 0, "There is no variance."
+        return 0, "The data have no variance."
     if held[-1] < explain * (1.0 - 1e-12) and not e.whole:
         return (
             None,
-            f"More than the {len(held)} known components are needed: these explain {rounded(held[-1])} of the {what}.",
+            f"The {len(held)} known components explain only {rounded(held[-1])} of the {what}, so more are needed.",
         )
     k = count_for(held, explain)
     before = f", and {k - 1} explain{'s' * (k == 2)} {rounded(held[k - 2])}" if k > 1 else ""
@@ -101,7 +99,9 @@ def by_elbow(e: Evidence) -> tuple[int | None, str]:
     if place is None:
         return None, "The scree plot has no elbow."
     seen = "all" if e.whole and e.known is None else f"the {len(known)} largest"
-    return place, f"The scree plot of {seen} values bends most at component {place + 1}, where the flat part begins."
+    return place, (
+        f"The scree plot of {seen} eigenvalues has its elbow at component {place + 1}, where the flat part begins."
+    )
 
 
 def by_average(e: Evidence) -> tuple[int | None, str]:
@@ -112,11 +112,13 @@ def by_average(e: Evidence) -> tuple[int | None, str]:
     average = 1.0 / e.columns
     k = int((e.ratios > average * (1.0 + 1e-12)).sum())
     if k == len(e.ratios) < e.short:
-        return None, f"All {k} known components exceed the average share of {percent(average)}; there may be more."
+        return None, (
+            f"All {k} computed components explain more than the average share of {percent(average)}. There may be more."
+        )
     what = (
-        "an eigenvalue of the correlation matrix above 1"
+        "an eigenvalue above 1 (in the correlation matrix)"
         if e.scale
-        else f"more than the average share, {percent(average)}"
+        else f"an explained share above the average of {percent(average)}"
     )
     nearest = f"; the next explains {percent(e.ratios[k])}" if k < len(e.ratios) else ""
     return k, f"{counted(k, 'component has', 'components have')} {what}{nearest}."
@@ -139,7 +141,12 @@ def by_broken_stick(e: Evidence) -> tuple[int | None, str]:
     above = e.ratios > expected
     k = len(above) if above.all() else int(np.argmin(above))
     if k == len(e.ratios) < e.short:
-        return None, f"All {k} known components exceed the broken stick; there may be more."
+        return None, (
+            f"All {k} computed components explain more than expected under the broken-stick model. There may be more."
+        )
     if k == len(e.ratios):
-        return k, f"All {k} components exceed the broken stick."
-    return k, f"Component {k + 1} explains {percent(e.ratios[k])}; the broken stick expects {percent(expected[k])}."
+        return k, f"All {k} components explain more than expected under the broken-stick model."
+    return k, (
+        f"Component {k + 1} explains {percent(e.ratios[k])}, less than the {percent(expected[k])} "
+        "expected under the broken-stick model."
+    )

@@ -49,14 +49,17 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
     if e.column_ratios is None:
         return (
             None,
-            "This rule needs the variance of each column, so it needs the data or a decomposition with all components.",
+            "This rule needs the variance of every column. Pass the data, or a decomposition with all components.",
         )
     quantile = tracy_widom(e.options.level)
     if e.short < _FEWEST:
         seen = f"the table has at most {e.short}"
         return (
             None,
-            f"This rule needs at least {_FEWEST} singular values to estimate the edge of the noise, but {seen}.",
+            (
+                f"This rule needs at least {_FEWEST} singular values to estimate the largest eigenvalue "
+                f"of the noise, but {seen}."
+            ),
         )
     left = e.column_ratios.copy()
     count = min(len(e.ratios), e.right.shape[1], e.short - 1, 2 * e.most + 1)
@@ -67,10 +70,16 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         left = np.maximum(left - e.ratios[k] * e.right[:, k] ** 2, 0.0)
     k = _last_above(e, edges, columns, quantile)
     if k == count:
-        return None, f"All {count} known components exceed the edge of the noise; there may be more."
+        return None, (
+            f"All {count} computed components explain more than the largest possible noise component. "
+            "There may be more."
+        )
     if (more := e.falls_beyond(k)) is not None and not _is_one_entry(e, more - 1):
-        return None, f"{more} components of similar size mask each other: they dominate the variances of the columns."
-    reached = f"a component of pure noise can reach {percent(edges[k])}"
+        return None, (
+            f"{more} components of similar size dominate the variances of the columns, so they mask each "
+            "other in this test."
+        )
+    reached = f"a component of pure noise can explain up to {percent(edges[k])}"
     return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {reached}."
 
 

@@ -43,8 +43,9 @@ def with_later_falls(choice: RankChoice, e: Evidence) -> RankChoice:
     if not last:
         return choice
     reason = choice.reason or (
-        f"The tests find no component, but the eigenvalues fall by a factor of {_falls(e.ratios)[last - 1]:.3g} after "
-        f"component {last}: in so few directions, strong components mask each other."
+        "The tests find no component, but the eigenvalues fall by a factor of "
+        f"{_falls(e.ratios)[last - 1]:.3g} after component {last}. In so few columns or rows, strong "
+        "components mask each other in the tests."
     )
     return replace(choice, highest=last, reason=reason)
 

@@ -30,7 +30,9 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
     """The last component that stands apart from the next, or from noise with smooth correlations."""
     known = min(e.short, len(e.ratios))
     if known < _FEWEST:
-        return None, f"This rule needs at least {_FEWEST} components to compare neighbours; only {known} are known."
+        return None, (
+            f"This rule compares successive components and needs at least {_FEWEST}, but only {known} are known."
+        )
     most = e.options.most or e.short
     ratios = e.ratios[:-1] / np.maximum(e.ratios[1:], 1e-300)
     for k in e.falls(_RATIO)[::-1].tolist():
@@ -40,17 +42,17 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
             return (
                 None,
                 (
-                    f"Component {k} is clearly larger than the next, but only {counted(most, 'component')} could be "
-                    "considered; there may be more."
+                    f"Component {k} is clearly larger than the next, but the rule considered only "
+                    f"{counted(most, 'component')}. There may be more."
                 ),
             )
         if ratios[k - 1] > limit:
             apart = f"Component {k} explains {ratios[k - 1]:.3g} times as much as the next"
-            return k, f"{apart}; in noise, this ratio would be at most {limit:.3g}."
+            return k, f"{apart}; in pure noise, this ratio would be at most {limit:.3g}."
     if above := above_smooth_noise(e, min(most, e.short)):
         return above, (
-            f"{counted(above, 'component explains', 'components explain')} more than noise with a correlation of 0.5 "
-            "between neighbouring columns."
+            f"{counted(above, 'component explains', 'components explain')} more than noise would, "
+            "even with a correlation of 0.5 between neighbouring columns."
         )
     largest = float(ratios[: max(3 * e.short // 4, 1)].max())
     return 0, f"No component explains more than {largest:.3g} times as much as the next."

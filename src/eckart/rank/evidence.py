@@ -212,7 +212,10 @@ def _column_shares(d: Decomposition) -> np.ndarray | None:
 def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     """The evidence from a decomposition alone."""
     if d.which == "smallest":
-        raise ParameterError("The decomposition contains the smallest components, but the rules need the largest.")
+        raise ParameterError(
+            "The decomposition contains the smallest components, but the rules need the largest. "
+            "Decompose the largest components instead."
+        )
     right = to_numpy(d.right).astype(np.float64)
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     center = d.mean is not None

@@ -78,9 +78,12 @@ def _log_hessian(spectrum: np.ndarray, tail: np.ndarray) -> np.ndarray:
 def by_evidence(e: Evidence) -> tuple[int | None, str]:
     """The rank of the largest evidence, for tables with at least as many rows as columns."""
     if e.rows < e.columns:
-        return None, f"This rule needs at least as many rows as columns; the table has {e.rows:,} x {e.columns:,}."
+        return None, (
+            f"This rule needs at least as many rows as columns, but the table has {e.rows:,} rows and "
+            f"{e.columns:,} columns."
+        )
     if not e.whole or e.known is not None:
-        return None, f"This rule needs all {e.short:,} variances, but only the leading ones are known."
+        return None, f"This rule needs the variances of all {e.short:,} components, but only the largest are known."
     ratios = np.concatenate([e.ratios, np.zeros(e.columns - len(e.ratios))])
     if len(ratios) < 2:
         return None, "This rule needs at least two columns."
@@ -88,4 +91,4 @@ def by_evidence(e: Evidence) -> tuple[int | None, str]:
     k = int(np.argmax(evidence)) + 1
     others = np.delete(evidence, k - 1)
     margin = float(evidence[k - 1] - others.max()) if others.size else float("inf")
-    return k, f"The log evidence is largest with {counted(k, 'component')}, by a margin of {margin:.3g}."
+    return k, f"The log evidence is largest for {counted(k, 'component')}, by a margin of {margin:.3g}."

@@ -37,8 +37,8 @@ def by_sign_flips(e: Evidence) -> tuple[int | None, str]:
         return (
             None,
             (
-                f"Random signs turn the zeros of a centred sparse table into dense noise, and this table has "
-                f"{e.rows:,} x {e.columns:,}."
+                "This rule flips signs at random, which makes a centred sparse table dense. With "
+                f"{e.rows:,} rows and {e.columns:,} columns, this table is too large."
             ),
         )
     return sequential(e, flipped, e.rng(2), "tables with random signs")
@@ -76,12 +76,14 @@ def _without_deflation(e: Evidence) -> tuple[int | None, str]:
     limits = (drawn.mean(axis=0) + units * drawn.std(axis=0, ddof=1 if repeats > 1 else 0)) / e.unit
     above = e.ratios[:most] > limits
     if above.all():
-        return None, f"All {most} components tested exceed those of {repeats} shuffled tables; there may be more."
+        return None, (
+            f"All {most} tested components explain more than those of {repeats} shuffled tables. There may be more."
+        )
     k = int(np.argmin(above))
     return k, (
-        f"Component {k + 1} explains {percent(e.ratios[k])}; in shuffled tables it explains at most "
-        f"{percent(limits[k])}. "
-        "The table is too large to remove components from it, so weaker components may be hidden."
+        f"Component {k + 1} explains {percent(e.ratios[k])}; in shuffled tables, it explains at most "
+        f"{percent(limits[k])}. The table is too large to remove the components found so far, so "
+        "weaker components may be hidden."
     )
 
 

@@ -55,8 +55,9 @@ def _notes(constant: int, copied: int, *, center: bool) -> tuple[Note, ...]:
         notes.append(
             Note(
                 "copied_columns",
-                "Rules about noise ignore "
-                f"{counted(copied, 'column that is a multiple', 'columns that are multiples')} of another column.",
+                "The rules about noise ignore "
+                f"{counted(copied, 'column that is a multiple', 'columns that are multiples')} of "
+                "another column.",
             )
         )
     return tuple(notes)

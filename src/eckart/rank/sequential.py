@@ -64,7 +64,9 @@ class Step:
 def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: str) -> tuple[int | None, str]:
     """(the number of components, the last step in words)."""
     if e.short < 3:
-        return None, f"This rule needs at least 4 rows and 3 columns; the table has {e.rows} x {e.columns}."
+        return None, (
+            f"This rule needs at least 4 rows and 3 columns, but the table has {e.rows} rows and {e.columns} columns."
+        )
     # Shares can be compared only if at least two components are left.
     last = min(e.most, e.short - 1)
     test = _Test(e, destroy, rng)
@@ -74,10 +76,10 @@ def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: st
             next_one = f"After removing {removed}, the next explains" if k else "The first component explains"
             of_residual = " of the residual" if k else ""
             return k, (
-                f"{next_one} {percent(step.ratio)}{of_residual}; in {100 * e.options.level:g} % of {what} it "
-                f"explains at most {percent(step.limit)}."
+                f"{next_one} {percent(step.ratio)}{of_residual}; in {100 * e.options.level:g} % of "
+                f"{what}, it explains at most {percent(step.limit)}."
             )
-    return None, f"All {last} components that can be tested exceed those of {what}; there may be more."
+    return None, f"All {last} components that can be tested explain more than those of {what}. There may be more."
 
 
 class _Test:

@@ -19,17 +19,17 @@ _TOLERATED = 2.0 / 3.0
 def by_stability(e: Evidence) -> tuple[int | None, str]:
     most = min(e.most, e.columns - 1, e.rows // 2 - 2)
     if most < 1:
-        return None, f"A table of {e.rows} x {e.columns} is too small to compare two halves of its rows."
+        return None, (f"A table of {e.rows} rows x {e.columns} columns is too small to compare two halves of its rows.")
     repeats = max(5, e.repeats(20, 100) // 5)
     lost = lost_directions(e.table, most, center=e.center, rng=e.rng(5), repeats=repeats)
     chance = 1.0 - 1.0 / (e.columns - np.arange(1, most + 1) + 1.0)
     stable = np.flatnonzero(lost < _TOLERATED * chance)
     k = int(stable[-1]) + 1 if stable.size else 0
     if k == most < min(e.short, e.columns) - 1:
-        return None, f"All {most} components considered are shared by halves of the rows; there may be more."
+        return None, (f"Random halves of the rows share all {most} components that were considered. There may be more.")
     shared = f"{k - lost[k - 1]:.2f} of {counted(k, 'component')}" if k else "no component"
     beyond = f", and {k + 1 - lost[k]:.2f} of {k + 1}" if k < most else ""
-    return k, f"On average over {repeats} splits, halves of the rows share {shared}{beyond}."
+    return k, f"On average over {repeats} random splits, the two halves of the rows share {shared}{beyond}."
 
 
 def lost_directions(table: object, most: int, *, center: bool, rng: np.random.Generator, repeats: int) -> np.ndarray:

@@ -56,9 +56,9 @@ def by_known_noise(e: Evidence) -> tuple[int | None, str]:
     """The threshold for noise of a given standard deviation, in the units of the table (scaled, if it is scaled)."""
     noise = e.options.noise
     if noise is None:
-        return None, "This rule needs the standard deviation of the noise, which was not specified."
+        return None, "This rule needs the standard deviation of the noise. Specify it with the option 'noise'."
     beta, longer = _shape(e)
-    return _above(e, coefficient(beta) * math.sqrt(longer) * noise / e.norm, f"noise level {noise:g}")
+    return _above(e, coefficient(beta) * math.sqrt(longer) * noise / e.norm, f"for a noise level of {noise:g}")
 
 
 def by_unknown_noise(e: Evidence) -> tuple[int | None, str]:
@@ -85,8 +85,8 @@ def _from_remainder(e: Evidence, beta: float, longer: int) -> tuple[int | None, 
             break
         k = found
     known = (
-        f"noise level estimated from the residual of {counted(k, 'component')}, because only {len(e.ratios)} "
-        f"of {e.short:,} values are known"
+        f"noise level estimated from the residual after {counted(k, 'component')}, because only "
+        f"{len(e.ratios)} of {e.short:,} singular values are known"
     )
     return _above(e, threshold, known)
 
@@ -95,15 +95,18 @@ def _above(e: Evidence, threshold: float, how: str) -> tuple[int | None, str]:
     values = np.sqrt(e.ratios)
     k = int((values > threshold).sum())
     if k == len(values) < e.short:
-        return None, f"All {k} known values exceed the threshold; there may be more."
+        return None, f"All {k} computed singular values exceed the threshold. There may be more."
     beyond = f"; the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"
     if (more := e.falls_beyond(k)) is not None:
         return (
             None,
-            f"The values drop sharply after component {more}, so some values that were treated as noise are signal.",
+            (
+                f"The singular values drop sharply after component {more}, so some of the values that "
+                "this rule treats as noise are signal."
+            ),
         )
-    return k, f"{above} above {threshold * e.norm:.4g} ({how}){beyond}."
+    return k, f"{above} above the threshold of {threshold * e.norm:.4g} ({how}){beyond}."
 
 
 def _shape(e: Evidence) -> tuple[float, int]:
@@ -140,22 +143,24 @@ def by_screenot(e: Evidence) -> tuple[int | None, str]:
     if not e.whole:
         return (
             None,
-            f"This rule needs all {e.short:,} singular values, but the decomposition has only {len(e.ratios):,}.",
+            f"This rule needs all {e.short:,} singular values, but only {len(e.ratios):,} are known.",
         )
     values = np.sqrt(e.ratios)
     most = min(e.most, e.short // 4)
     if e.short < _FEWEST or values[2 * most] <= 0.0:
-        return None, f"This rule needs at least {_FEWEST} singular values, some of them noise; there are {e.short}."
+        return None, (
+            f"This rule needs at least {_FEWEST} singular values, some of them noise, but there are only {e.short}."
+        )
     found = threshold(noise_values(values, most), e.short / max(e.free_rows, e.columns))
     k = int((values > found).sum())
     if k >= most or e.falls_beyond(k):
         return (
             None,
             (
-                f"This rule can detect at most {counted(most - 1, 'component')} among {e.short} singular values, but "
-                "there are more."
+                f"With {e.short} singular values, this rule can detect at most "
+                f"{counted(most - 1, 'component')}, but there are more."
             ),
         )
     beyond = f"; the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"
-    return k, f"{above} above {found * e.norm:.4g}{beyond} (at most {most} were treated as signal)."
+    return k, (f"{above} above the threshold of {found * e.norm:.4g}{beyond} (at most {most} were treated as signal).")

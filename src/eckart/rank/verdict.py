@@ -80,20 +80,20 @@ class RankChoice:
         differ.
     horn : int or None
         Number of components by Horn's parallel analysis, which compares each component with the same component of
-        shuffled tables. None unless the columns of the residual are correlated in another way than between neighbours.
+        shuffled tables. None unless columns of the residual other than neighbours are correlated.
     drop : int or None
         Number of components, between `lowest` and `highest`, that is followed by the largest drop in the eigenvalues.
-        None unless the table has few directions, the number is uncertain, and this drop is clearly larger than the drop
-        after the number that the tests find.
+        None unless min(n_samples - 1, n_features) is less than 8, `certain` is False, and this drop is clearly larger
+        than the drop after the number that the tests find.
     trusted : tuple of str
         Sequential tests whose assumptions hold, the preferred one first. 'permutation' is left out if it disagrees with
         'sign_flip' and the rows have unequal variance.
     lowest : int or None
-        Lower bound on the number without assumptions about the noise.
+        Lower bound on the number of components, without assumptions about the noise.
     highest : int or None
-        Upper bound on the number without assumptions about the noise. None if there is no upper bound.
+        Upper bound on the number of components, without assumptions about the noise. None if there is no upper bound.
     reason : str
-        Why the number is uncertain. Empty if it is certain, or if only descriptive rules were applied.
+        Why `k` is uncertain. Empty if it is certain, or if only descriptive rules were applied.
 
     {See Also: choose_rank}
 
@@ -108,14 +108,15 @@ class RankChoice:
     - If neighbouring columns remain correlated, the rule 'gap' is used.
     - If the columns of the residual are correlated in another way, Horn's parallel analysis is used, but `k` is never
       larger than the answer of the tests.
-    - If there are fewer than 8 directions and the number is uncertain, `k` is the number in the range that is followed
-      by a clearly larger drop in the eigenvalues, if there is one.
+    - If min(n_samples - 1, n_features) is less than 8 and the answer of the tests is uncertain, `k` is the number
+      between `lowest` and `highest` that is followed by the largest drop in the eigenvalues, if this drop is clearly
+      larger than the one after the answer of the tests.
     - If all tests abstain, `k` is the most frequent answer of the other voting rules. If several answers are equally
       frequent, it is the one nearest to their median.
 
     `certain` is False if the table has too few columns or rows to distinguish components from noise of unknown
-    covariance. `k` then assumes independent noise. `lowest` and `highest` bound the number without that assumption, and
-    `reason` explains the uncertainty.
+    covariance. `k` then assumes independent noise. `lowest` and `highest` bound the number of components without that
+    assumption, and `reason` explains the uncertainty.
 
     Examples
     --------
@@ -262,9 +263,9 @@ class RankChoice:
         if not self.reason or self.lowest is None:
             return ""
         if self.highest == self.lowest or (self.highest is None and self.lowest >= min(self.rows - 1, self.columns)):
-            return "The number is uncertain."
+            return "The number of components is uncertain."
         span = f"{self.lowest} or more" if self.highest is None else f"anywhere from {self.lowest} to {self.highest}"
-        return f"The number is uncertain: it could be {span}."
+        return f"The number of components is uncertain: it could be {span}."
 
     def _agreement(self, k: int, what: str, *, only: bool) -> str:
         """How many of the counting rules give k; `what` is the verb phrase, with {s} for the singular."""
@@ -274,7 +275,7 @@ class RankChoice:
         rules = ("rule that separates", "rules that separate")[len(said) > 1]
         kind = f"{rules} signal from noise" if voters[0].counts else rules.split()[0]
         if only and len(said) == 1:
-            return f"It is the only applicable {kind}."
+            return f"It is the only {kind} that applies."
         if len(said) == 1:
             return f"Only one {kind} applies; it {what.format(s='s')}."
         return f"{same} of {len(said)} {kind} {what.format(s='s' * (same == 1))}{_dissent(said, k)}."

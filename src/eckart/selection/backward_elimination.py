@@ -118,7 +118,7 @@ class BackwardElimination(Search):
         least = int(wanted) if isinstance(wanted, int | np.integer) else max(1, int(columns * wanted))
         if least >= columns:
             raise ParameterError(
-                f"{either('n_features_to_select must be < n_features', '--keep is too large')}: keeping {least} of "
-                f"{columns} columns leaves nothing to remove."
+                f"{either('n_features_to_select must be < n_features', '--keep is too large')}: with "
+                f"{least} of {columns} columns kept, there is no column left to remove."
             )
         return least

@@ -172,14 +172,17 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         """Mean score on rows not used in the search: the whole search is repeated without each fold."""
         if not (isinstance(self.cv, Integral) or self.cv is None or hasattr(self.cv, "split")):
             raise ParameterError(
-                "nested=True repeats the search on parts of the rows, so cv must be a number or a splitter."
+                "nested=True repeats the search on parts of the rows, so cv must be a number or a "
+                "splitter, not an iterable."
             )
         inner = clone(self).set_params(nested=False, progress=None)
         found = []
         for train, test in folds.splits:
             rows = [None if part is None else _safe_indexing(part, train) for part in (folds.X, folds.y, groups)]
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Nothing predicts", DataWarning)  # warned once, for all rows
+                warnings.filterwarnings(
+                    "ignore", "The columns do not predict the target", DataWarning
+                )  # warned once, for all rows
                 columns = np.flatnonzero(clone(inner).fit(*rows).support_)
             found.append(folds.score(columns, train, test))
         return float(np.mean(found))
@@ -195,8 +198,9 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
             return
         what, rows = ("best set", "") if score == self.best_score_ else ("selection", " on held-out rows")
         warnings.warn(
-            f"Nothing predicts the target: the {what} scores {score:.4f}{rows}, and a constant prediction scores "
-            f"{constant:.4f}. Do not use the selection; look for other columns or another model.",
+            f"The columns do not predict the target: the {what} scores {score:.4f}{rows}, and a "
+            f"constant prediction scores {constant:.4f}. Do not use the selection. Try other columns "
+            "or another model.",
             DataWarning,
             stacklevel=4,
         )

@@ -105,9 +105,11 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
             If both `threshold` and `n_features` are given.
         """
         if self.threshold is not None and self.n_features is not None:
-            raise ParameterError("threshold and n_features cannot be combined: use only one of them.")
+            raise ParameterError("threshold and n_features each determine the number of columns. Use only one of them.")
         if y is None:
-            raise InputError("requires y to be passed, but the target y is None: there is nothing to correlate with.")
+            raise InputError(
+                "requires y to be passed, but the target y is None, so there is nothing to correlate the columns with."
+            )
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, y_numeric=False)
         self.scores_ = self._scores(X, column_or_1d(y))
         order = np.argsort(-self.scores_, kind="stable")
@@ -144,7 +146,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
             return max(1, round(columns * self.n_features))
         if self.n_features > columns:
             raise ParameterError(
-                f"{assigned('n_features', self.n_features)} is too large: there are only {columns} columns."
+                f"{assigned('n_features', self.n_features)} is too large, because there are only {columns} columns."
             )
         return int(self.n_features)
 
@@ -161,6 +163,7 @@ def _called(score: Any, X: Any, y: np.ndarray) -> np.ndarray:
     scores = np.asarray(found[0] if isinstance(found, tuple) else found, dtype=np.float64)
     if scores.shape != (X.shape[1],):
         raise ParameterError(
-            f"score_func returned an array of shape {scores.shape}, but one score per column is needed ({X.shape[1]})."
+            f"score_func must return one score for each of the {X.shape[1]} columns, but it returned "
+            f"an array of shape {scores.shape}."
         )
     return np.where(np.isfinite(scores), scores, 0.0)

@@ -45,8 +45,8 @@ class Folds:
             splits = tuple(splitter.split(X, y, groups))
         except ValueError as error:
             raise InputError(
-                f"The rows cannot be split into folds: {str(error).rstrip('.')}. Use fewer folds (cv) or "
-                "nested=False: a nested search divides the rows of each fold again."
+                f"The rows cannot be split into folds: {str(error).rstrip('.')}. A nested search "
+                "splits the rows of each fold again. Use fewer folds (cv), or nested=False."
             ) from error
         return cls(estimator, X, y, splits, check_scoring(estimator, scoring=scoring), n_jobs)
 
@@ -84,9 +84,9 @@ def _scores(folds: Folds, columns: np.ndarray, *, checked: bool = False) -> np.n
         found = np.array([_score(folds, part, train, test) for train, test in folds.splits])
     if not np.isfinite(found).all():
         raise InputError(
-            f"The score with {counted(len(columns), 'column')} is not a number in "
-            f"{int(np.sum(~np.isfinite(found)))} of "
-            f"{len(found)} folds. Choose another scoring, or folds that contain every class."
+            f"With {counted(len(columns), 'column')}, the score is not a number in "
+            f"{int(np.sum(~np.isfinite(found)))} of {len(found)} folds. Choose another scoring, or "
+            "folds in which every class occurs."
         )
     return found
 

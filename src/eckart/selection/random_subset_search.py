@@ -92,8 +92,8 @@ class RandomSubsetSearch(Search):
         whole = len(sizes) == 2 and all(isinstance(size, Integral) and not isinstance(size, bool) for size in sizes)
         if not whole or not 1 <= sizes[0] <= sizes[1] <= columns:
             raise ParameterError(
-                f"subset_size={self.subset_size!r} is not a range of sizes: use the smallest and the largest number "
-                f"of columns, from 1 to {columns}, or shares of all columns."
+                f"subset_size={self.subset_size!r} is not a range. Use the smallest and the largest "
+                f"number of columns, from 1 to {columns}, or shares of all columns."
             )
         return int(sizes[0]), int(sizes[1])
 

@@ -152,7 +152,7 @@ def _entries_latex(value: sp.Matrix) -> list[str]:
     """The exact entries of a matrix that is too wide to print, one line each."""
     entries = [rf"({i + 1},{j + 1})\colon\ {_broken('', value[i, j])}" for i in range(value.rows)
                for j in range(value.cols)]  # fmt: skip
-    return [rf"\text{{{latex_prose(tr('exactly, entry by entry:'))}}}", *entries]
+    return [rf"\text{{{latex_prose(tr('exact entries, one per line:'))}}}", *entries]
 
 
 def _width(matrix: sp.Matrix) -> int:

@@ -18,8 +18,8 @@ def pdf(source: str) -> bytes:
     engine = next((path for path in map(shutil.which, ENGINES) if path), None)
     if engine is None:
         raise MissingDependencyError(
-            f"No LaTeX engine was found ({', '.join(ENGINES)}), so no PDF can be made. Install a LaTeX "
-            "engine, or write a .tex or .html file."
+            f"No LaTeX engine was found ({', '.join(ENGINES)}), so Eckart cannot write a PDF. Install "
+            "a LaTeX engine, or write a .tex or .html file instead."
         )
     with TemporaryDirectory() as folder:
         file = Path(folder) / "solution.tex"
@@ -33,5 +33,7 @@ def pdf(source: str) -> bytes:
         if done.returncode or not made.exists():
             lines = [line for line in done.stdout.splitlines() if line.startswith("!")]
             said = f"failed: {' '.join(lines[:2]).rstrip('.')}" if lines else "failed without a message"
-            raise InputError(f"{Path(engine).name} {said}. Write a .tex file and compile it to see why.")
+            raise InputError(
+                f"{Path(engine).name} {said}. Write a .tex file instead and compile it to see the full error."
+            )
         return made.read_bytes()

@@ -147,7 +147,7 @@ def _exact_and_near(name: str, value: sp.Matrix, exact: list[str], room: int) ->
         return _beside([f"{name} ="], exact) + below
     if width <= room:
         return [f"{name} =", *exact, sign, *near]
-    return [f"{name} ≈", *near, tr("exactly, entry by entry:"), *_listed(value, room)]
+    return [f"{name} ≈", *near, tr("exact entries, one per line:"), *_listed(value, room)]
 
 
 def _listed(value: sp.Matrix, room: int) -> list[str]:

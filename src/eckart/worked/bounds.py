@@ -56,12 +56,18 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     parts = factors(a)
     rank = len(parts.eigenpairs)
     if rank < 2:
-        raise InputError(tr("The matrix has rank less than 2, so there is nothing to approximate. Use another matrix."))
+        raise InputError(
+            tr(
+                "The matrix has rank less than 2, so no smaller rank is left to approximate it with. Use "
+                "another matrix."
+            )
+        )
     whole("k", k, 1, rank - 1)
     b = _projected(a, k) if other is None else matrix(other, "bounds", rows=8, columns=6)
     if b.shape != a.shape or b.rank() > k:
         raise InputError(
-            tr("The other matrix must be {rows} x {cols} of rank at most {k}; it is {shape} of rank {rank}.",
+            tr("The other matrix must be {rows} x {cols} with rank at most {k}, but it is {shape} with "
+            "rank {rank}.",
                rows=a.rows, cols=a.cols, k=k, shape="{} x {}".format(*b.shape), rank=b.rank())
         )  # fmt: skip
     rest = (a - b).applyfunc(canonical)
@@ -71,7 +77,7 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
         *spectral_steps(a.T * a, parts.found, "A^T A", vectors=False),
         Step(
-            tr("Singular values are the square roots of these eigenvalues."),
+            tr("The singular values of $A$ are the square roots of these eigenvalues."),
             "σ_i = sqrt(λ_i)",
             tuple(Equation(f"σ_{i}", value) for i, value in enumerate(parts.values, 1)),
         ),
@@ -122,10 +128,10 @@ def _levels_step(values: list[Value], squares: list[Value]) -> Step:
 
 def _other_step(a: object, b: object, error: object, own: bool, k: int) -> Step:
     numbers = (Equation("B", b), Equation("‖A - B‖_F^2", error), Equation("‖A - B‖_F", tidy_root(error)))
-    statement = tr("Another matrix of the same rank, as given.")
+    statement = tr("Another matrix of the same rank, as specified.")
     if own:
-        statement = tr("Another matrix of the same rank: $A$ projected on its columns of largest norm.")
-    return Step(statement, f"rank(B) ≤ {k}", numbers, tr("It cannot be closer than $A_k$."))
+        statement = tr("Another matrix of the same rank: the projection of $A$ on its columns of largest norm.")
+    return Step(statement, f"rank(B) ≤ {k}", numbers, tr("This matrix cannot be closer to $A$ than $A_k$."))
 
 
 def _weyl_step(values: list[Value], gaps: list[Value], k: int, a: sp.Matrix) -> Step:
@@ -133,7 +139,7 @@ def _weyl_step(values: list[Value], gaps: list[Value], k: int, a: sp.Matrix) -> 
     for i in range(min(a.shape)):
         ahead = values[i + k] if i + k < len(values) else sp.Integer(0)
         rows.append((sp.Integer(i + 1), ahead, gaps[i] if i < len(gaps) else sp.Integer(0)))
-    statement = tr("Why: by Weyl's inequality, each singular value of $A - B$ is at least the one of $A$ that stands "
-                   "$k$ places later. Squares and sums keep the order.")  # fmt: skip
+    statement = tr("Proof: by Weyl's inequality, each singular value of $A - B$ is at least as large as the "
+    "singular value of $A$ that comes $k$ places later. Squaring and adding preserve the inequality.")  # fmt: skip
     table = SolutionTable(("i", f"σ_{{i+{k}}}(A)", "σ_i(A - B)"), tuple(rows))
     return Step(statement, "σ_{i+k}(A) ≤ σ_i(A - B)  ⇒  ‖A - A_k‖_F ≤ ‖A - B‖_F", (table,), check=True)

@@ -30,7 +30,7 @@ def whole(name: str, given: object, least: int, most: int) -> int:
     if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
         shown = argument(name, given)
         raise ParameterError(
-            tr("{given} is not possible: use a whole number from {least} to {most}.", given=shown, least=least,
+            tr("{given} is out of range. Use a whole number from {least} to {most}.", given=shown, least=least,
                most=most),
             argument=name, value=given,
         )  # fmt: skip

@@ -63,16 +63,17 @@ def correlation(given: object) -> Solution:
         *spectral_steps(plain.cross_products, plain.found, "S"),
         Step(tr("Components of the covariance matrix."), numbers=(Equation("V", plain.vectors),)),
         Step(
-            tr("Correlations: divide each covariance by both standard deviations."),
+            tr("Correlations: divide each covariance by the standard deviations of both columns."),
             "r_{ij} = c_{ij} / (s_i s_j)",
             (Equation("s", spread), Equation("R", ones)),
-            tr("This is the covariance matrix of the scaled columns, so it does not depend on the units."),
+            tr("The correlation matrix is the covariance matrix of the scaled columns, so it does not "
+            "depend on the units."),
         ),
         Step(tr("Components of the correlation matrix."), "R w = λ w", (Equation("W", scaled.vectors),),
              more=partial(_two_columns, ones[0, 1]) if table.cols == 2 and ones[0, 1] != 0 else None),
         Step(
-            tr("Side by side: the covariance matrix favours the columns with large variances, the correlation matrix "
-               "treats all columns alike."),
+            tr("Comparison: the covariance matrix favours columns with large variances, and the "
+            "correlation matrix gives all columns the same weight."),
             numbers=(SolutionTable(heads, rows),),
         ),
     )  # fmt: skip
@@ -81,7 +82,7 @@ def correlation(given: object) -> Solution:
              "scaled_shares": sp.Matrix(shares[1])}  # fmt: skip
     answer = (Equation("C", covariance), Equation("V", plain.vectors), Equation("R", ones),
               Equation("W", scaled.vectors))  # fmt: skip
-    return Solution(tr("Covariance against correlation"), steps, answer, parts)
+    return Solution(tr("Covariance and correlation compared"), steps, answer, parts)
 
 
 def _two_columns(r: sp.Expr) -> tuple[Step, ...]:

@@ -34,7 +34,7 @@ def cardano_step(factor: sp.Poly) -> Step:
     if delta > 0:
         root = _real_cube_root(-q / 2 + sp.sqrt(delta)) + _real_cube_root(-q / 2 - sp.sqrt(delta)) - b / 3
         numbers.append(Equation("λ", root))
-        statement = tr("Cardano: $Δ > 0$, so one root is real, a sum of two cube roots.")
+        statement = tr("Cardano's formula: $Δ > 0$, so exactly one root is real. It is a sum of two cube roots.")
         return Step(statement, formula + ",  t = cbrt(-q/2 + sqrt(Δ)) + cbrt(-q/2 - sqrt(Δ))", tuple(numbers))
     angle = "t_k = 2 sqrt(-p/3) cos((φ - 2 π k) / 3),  cos φ = (-q/2) / sqrt(-(p/3)^3)"
     size, cosine = sp.sqrt(-p / 3), (-q / 2) / sp.sqrt(-((p / 3) ** 3))
@@ -44,7 +44,9 @@ def cardano_step(factor: sp.Poly) -> Step:
         Equation("cos φ", sp.radsimp(cosine)),
         *[Equation(f"t_{k} - b / 3", value) for k, value in enumerate(roots)],  # λ_1, λ_2, ... are sorted by modulus
     ]
-    statement = tr("Cardano: $Δ < 0$, so all three roots are real. Real radicals cannot express them; cosines can.")
+    statement = tr(
+        "Cardano's formula: $Δ < 0$, so all three roots are real. Real radicals cannot express them, but cosines can."
+    )
     return Step(statement, f"{formula},  {angle}", tuple(numbers))
 
 
@@ -59,7 +61,7 @@ def _interval_step(factor: sp.Poly) -> Step:
     rows = []
     for (low, high), _ in factor.intervals(eps=_WIDTH):
         rows.append((low, high, factor.eval(low), factor.eval(high)))
-    statement = tr("Each real root lies in an interval of width at most 1/1000: the exact values at its ends have "
-                   "opposite signs.")  # fmt: skip
+    statement = tr("Each real root lies in an interval of width at most 1/1000, because the polynomial has opposite "
+    "signs at the ends of the interval.")  # fmt: skip
     table = SolutionTable(("a", "b", "p(a)", "p(b)"), tuple(reversed(rows)))
     return Step(statement, f"p(λ) = {text_number(factor.as_expr())}", (table,))

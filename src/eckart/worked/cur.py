@@ -72,7 +72,7 @@ def cur(
     a = matrix(given, "cur", rows=8, columns=8)
     total = _squared(a)
     if total == 0:
-        raise InputError(tr("The matrix is zero, so no row or column is more likely than another. Check the entries."))
+        raise InputError(tr("The matrix is zero, so all probabilities would be 0 / 0. Check the entries."))
     q = [sp.radsimp(_squared(a[:, j]) / total) for j in range(a.cols)]
     p = [sp.radsimp(_squared(a[i, :]) / total) for i in range(a.rows)]
     generator = np.random.Generator(np.random.Philox(seed))
@@ -129,13 +129,13 @@ def _probability_steps(a: sp.Matrix, q: list[Value], p: list[Value]) -> tuple[St
 
     return (
         Step(
-            tr("The probability of each column: its squared norm divided by that of the matrix."),
+            tr("The probability of each column: its squared norm divided by the squared norm of the matrix."),
             "q_j = ‖A e_j‖^2 / ‖A‖_F^2",
             (Equation("q", sp.Matrix([q])),),
             more=partial(lines, "q", [a[:, j] for j in range(a.cols)], q),
         ),
         Step(
-            tr("The probability of each row: its squared norm divided by that of the matrix."),
+            tr("The probability of each row: its squared norm divided by the squared norm of the matrix."),
             "p_i = ‖e_i^T A‖^2 / ‖A‖_F^2",
             (Equation("p", sp.Matrix([p])),),
             more=partial(lines, "p", [a[i, :] for i in range(a.rows)], p),
@@ -169,13 +169,13 @@ def _scale_step(c: object, bottom: object) -> Step:
 def _core_step(w: object, taken: Drawn, kept: Drawn, middle: object, kind: str) -> Step:
     scaled = sp.diag(*kept.scales) * w * sp.diag(*taken.scales)
     if kind == "best":
-        statement = tr("The best core for these rows and columns: no other $U$ leaves a smaller error.")
+        statement = tr("The best core $U$ for these rows and columns: no other core leaves a smaller error.")
         return Step(statement, "U = C^+ A R^+", (Equation("U", middle),))
     statement = tr(
-        "The core: $W$ is the intersection of the rows and columns, scaled like both, and $U$ is "
-        "its pseudo-inverse by the SVD, where zero singular values stay zero."
+        "The core: $W$ is the intersection of the drawn rows and columns, scaled by both factors. "
+        "$U$ is the pseudo-inverse of $W$, computed from the SVD; zero singular values stay zero."
     )
-    remark = tr("Some notes square $Σ^+$ here; then $10 A$ would get the same $C U R$ as $A$.")
+    remark = tr("Some lecture notes square $Σ^+$ here. Then $10 A$ would have the same product $C U R$ as $A$.")
     return Step(statement, "W = X Σ Y^T,  U = W^+ = Y Σ^+ X^T", (Equation("W", scaled), Equation("U", middle)), remark,
                 _inverse_details(scaled))  # fmt: skip
 
@@ -197,14 +197,14 @@ def _error_steps(a: object, product: sp.Matrix, error: object) -> tuple[Step, ..
         Equation(f"‖A - A_{k}‖_F", tidy_root(best)),
     )
     statement = tr(
-        "The error, and the smallest error that rank {k} allows. CUR cannot have less; in return "
-        "$C$ and $R$ are real columns and rows, with their zeros.",
+        "The error of CUR, and the smallest possible error at rank {k}. CUR cannot be better than "
+        "that, but $C$ and $R$ are actual columns and rows of the matrix and keep its zeros.",
         k=k,
     )
     remark = tr(
-        "In practice $4 k$ rows and columns are drawn. For probabilities from squared norms "
-        "theory promises an additive error, $‖A - C U R‖_F ≤ ‖A - A_k‖_F + ε ‖A‖_F$, with enough "
-        "draws; the bound $(2 + ε) ‖A - A_k‖_F$ that some notes print here needs leverage scores "
-        "as probabilities."
+        "In practice, $4 k$ rows and columns are drawn. With probabilities from squared norms and "
+        "enough draws, the theory guarantees an additive error: $‖A - C U R‖_F ≤ ‖A - A_k‖_F + ε "
+        "‖A‖_F$. Some lecture notes state the bound $(2 + ε) ‖A - A_k‖_F$ here, but that bound needs "
+        "leverage scores as probabilities."
     )
     return (Step(statement, "‖A - C U R‖_F ≥ ‖A - A_k‖_F", numbers, remark),)

@@ -38,12 +38,16 @@ class Drawn:
 def _check_draws(draws: list[int], chances: list[Value], name: str) -> None:
     if not draws or any(not 1 <= j <= len(chances) for j in draws):
         raise ParameterError(
-            tr("{given}: use one or more numbers from 1 to {most}.", given=argument(name, draws), most=len(chances))
+            tr(
+                "{given} is not valid. Use one or more numbers from 1 to {most}.",
+                given=argument(name, draws),
+                most=len(chances),
+            )
         )
     if any(chances[j - 1] == 0 for j in draws):
         raise ParameterError(
             tr(
-                "{given}: one of these numbers belongs to a row or column of zeros, which is never "
+                "{given} includes a row or column of zeros, which has probability 0 and is never "
                 "drawn. Choose another number.",
                 given=argument(name, draws),
             )
@@ -87,7 +91,7 @@ def draw_steps(taken: Drawn, kept: Drawn, seed: int) -> tuple[Step, ...]:
     steps = []
     for name, side in ((tr("columns"), taken), (tr("rows"), kept)):
         if side.numbers is None:
-            statement = tr("Draw {name}: {draws}, as given.", name=name, draws=", ".join(map(str, side.draws)))
+            statement = tr("Drawn {name}: {draws}, as specified.", name=name, draws=", ".join(map(str, side.draws)))
             steps.append(Step(statement, numbers=(_counts(side),)))
             continue
         totals, running = [], sp.Integer(0)
@@ -101,8 +105,8 @@ def draw_steps(taken: Drawn, kept: Drawn, seed: int) -> tuple[Step, ...]:
         draws = SolutionTable(("u", tr("drawn")), tuple((sp.Float(u, 17), sp.Integer(j)) for u, j in
                                                 zip(side.numbers, side.draws, strict=True)))  # fmt: skip
         statement = tr(
-            "Draw {name} with replacement: for each random number $u$ (seed {seed}) take the first "
-            "one whose running total reaches $u$.",
+            "Draw {name} with replacement: for each random number $u$ (seed {seed}), take the first "
+            "one whose cumulative probability is at least $u$.",
             name=name,
             seed=seed,
         )

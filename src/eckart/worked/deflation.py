@@ -60,8 +60,8 @@ def deflation(given: object, *, method: str = "auto") -> Solution:
     symmetric = bool(a.is_symmetric())
     if method == "hotelling" and not symmetric:
         raise ParameterError(
-            "The matrix is not symmetric: A - λ v v^T keeps its other eigenvalues, but not their eigenvectors. Use "
-            "method='wielandt', which recovers the eigenvectors."
+            "The matrix is not symmetric, so A - λ v v^T keeps the other eigenvalues but not their "
+            "eigenvectors. Use method='wielandt', which recovers the eigenvectors."
         )
     found = spectrum(a, symmetric=False) if not symmetric else _by_modulus(spectrum(a))
     hotelling = symmetric and method != "wielandt"
@@ -69,7 +69,7 @@ def deflation(given: object, *, method: str = "auto") -> Solution:
     opening = Step(
         tr("The matrix."),
         numbers=(Equation("A", a),),
-        remark=tr("It is symmetric.") if symmetric else tr("It is not symmetric."),
+        remark=tr("The matrix is symmetric.") if symmetric else tr("The matrix is not symmetric."),
     )
     name = tr("Hotelling") if hotelling else tr("Wielandt")
     answer = (*[Equation(f"λ_{i}", value) for i, value in enumerate(values, 1)], Equation("V", vectors))
@@ -90,12 +90,16 @@ def _hotelling(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], 
         rest = (rest - pair.outer(pair.entries, pair.entries) * pair.value).applyfunc(canonical)
         last = i == len(found.eigenpairs)
         statement = tr(
-            "Pair {i}: the dominant eigenvalue of the remaining matrix and its unit vector. Subtract their term.", i=i
+            "Pair {i}: the dominant eigenvalue of the remaining matrix and its unit eigenvector. "
+            "Subtract the term of this pair.",
+            i=i,
         )
         numbers = (Equation(f"λ_{i}", pair.value), Equation(f"v_{i}", pair.unit), Equation(f"B_{i}", rest))
-        remark = tr("Nothing is left: $A$ is the sum of the terms subtracted.") if last else ""
+        remark = tr("The remaining matrix is zero, so $A$ is the sum of the subtracted terms.") if last else ""
         remark = remark or tr(
-            "$v_{i}$ is still an eigenvector, now for the eigenvalue 0; the other pairs are unchanged.", i=i
+            "$v_{i}$ is still an eigenvector of the remaining matrix, but now for the eigenvalue 0. "
+            "The other pairs are unchanged.",
+            i=i,
         )
         steps.append(
             Step(
@@ -108,11 +112,17 @@ def _hotelling(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], 
 def _wielandt(a: sp.Matrix, found: Spectrum) -> tuple[list[Step], list[Value], sp.Matrix]:
     if any(not root.real for root in found.roots):
         raise InputError(
-            tr("The matrix has complex eigenvalues; deflation by hand is shown only for real eigenvalues. Use eigen.")
+            tr(
+                "The matrix has complex eigenvalues, but deflation is worked out only for real "
+                "eigenvalues. Use eigen instead."
+            )
         )
     if len(found.eigenpairs) < a.rows:
         raise InputError(
-            tr("An eigenvalue has too few eigenvectors, so some eigenpairs do not exist. Use eigen to list the others.")
+            tr(
+                "An eigenvalue has fewer eigenvectors than its multiplicity, so some eigenpairs do not "
+                "exist. Use eigen to list the eigenpairs that exist."
+            )
         )
     exact = all(root.value.is_Rational for root in found.roots)
     work = a if exact else sp.N(a, GUARD)
@@ -143,7 +153,7 @@ def _iterates(matrix: object, value: object, name: str) -> Callable[[], tuple[St
     for start in (np.ones(len(a)), np.arange(1.0, len(a) + 1), np.eye(len(a))[0]):
         run = iterate(a, start, 1e-9, 500)
         if run.converged and abs(run.quotients[-1] - float(sp.N(value))) < 1e-6 * max(1.0, abs(run.quotients[-1])):
-            statement = tr("The pair by power iteration on ${name}$ from $x_0$.", name=name)
+            statement = tr("Find the pair by power iteration on ${name}$, starting from $x_0$.", name=name)
             first = Equation("x_0", sp.Matrix([sp.Integer(int(x)) for x in start]))
             formula = f"x_{{t+1}} = {name} x_t / ‖{name} x_t‖,  λ ≈ x^T {name} x"
             steps = (Step(statement, formula, (first, iteration_table(run, name))),)
@@ -164,12 +174,12 @@ def _remark_on_lifting(i: int, value: sp.Expr, chain: list[tuple[Value, Value, V
     if not chain:
         return ""
     remark = tr(
-        "Back to $A$, one deflation at a time: $v = (λ_{i} - λ_j) u + λ_j (x_j · u) v_j$. With "
-        "the opposite sign of the difference the result is not an eigenvector.",
+        "Transform the eigenvector back to $A$, one deflation at a time: $v = (λ_{i} - λ_j) u + λ_j "
+        "(x_j · u) v_j$. With the opposite sign of the difference, the result is not an eigenvector.",
         i=i,
     )
     if any(earlier == value for earlier, _, _ in chain):
-        equal = tr("Where the two eigenvalues are equal this vector is 0, and $u$ itself is used.")
+        equal = tr("If the two eigenvalues are equal, this vector is 0, and $u$ itself is the eigenvector.")
         remark = f"{remark} {equal}"
     return remark
 
@@ -197,7 +207,7 @@ def _round(
     more = _iterates(before, value, name)
     return Step(
         tr(
-            "Pair {i}: dominant in ${name}$. Choose $x$ with $x · v = 1$ and subtract the term of the pair.",
+            "Pair {i}: the dominant pair of ${name}$. Choose $x$ with $x · v = 1$ and subtract the term of the pair.",
             i=i,
             name=name,
         ),

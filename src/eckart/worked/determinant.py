@@ -50,7 +50,10 @@ def determinant(given: object) -> Solution:
     while work.rows > 2:
         first = next((i for i in range(work.rows) if work[i, 0] != 0), None)
         if first is None:
-            remark = tr("Every product in the determinant has a factor from this column, so the determinant is 0.")
+            remark = tr(
+                "Each product in the expansion of the determinant has a factor from this column, so the "
+                "determinant is 0."
+            )
             steps.append(Step(tr("The first column is zero."), "det = 0", remark=remark))
             return _solution(a, steps, sp.Integer(0), work)
         if first:
@@ -96,7 +99,7 @@ def _last(work: sp.Matrix, sign: int, divisor: object, *, whole: bool) -> tuple[
     numbers = [Equation("det(B)" if divisor != 1 or sign < 0 else "det(A)", small)]
     if divisor != 1 or sign < 0:
         numbers += [Equation(tr("divisor"), divisor), Equation(tr("sign"), sp.Integer(sign)), Equation("det(A)", value)]
-    rest = tr("The rest is small enough to compute directly; divide by the powers of the pivots.")
+    rest = tr("The remaining determinant is small enough to compute directly. Divide it by the powers of the pivots.")
     return value, Step(
         tr("The matrix is small enough to compute the determinant directly.") if whole else rest,
         formula,
@@ -106,10 +109,12 @@ def _last(work: sp.Matrix, sign: int, divisor: object, *, whole: bool) -> tuple[
 
 def _solution(a: sp.Matrix, steps: list[Step], value: object, last: object) -> Solution:
     if 3 <= a.rows <= 4:
-        statement = tr("Check: the same determinant by Sarrus or by cofactors.")
+        statement = tr("Check: the rule of Sarrus or cofactor expansion gives the same determinant.")
         more = partial(expansion_steps, a, "det(A)")
         steps.append(Step(statement, numbers=(Equation("det(A)", value),), more=more, check=True))
     if value == 0:
-        steps.append(Step(tr("The determinant is 0: the matrix has no inverse, and its rows are linearly dependent.")))
+        steps.append(
+            Step(tr("The determinant is 0, so the matrix has no inverse and its rows are linearly dependent."))
+        )
     title = tr("Determinant of a {rows} x {rows} matrix by Chio's condensation", rows=a.rows)
     return Solution(title, tuple(steps), (Equation("det(A)", value),), {"determinant": value, "last": last})

@@ -26,7 +26,9 @@ def _two(m: sp.Matrix, name: str) -> Step:
     line = f"{_factor(m[0, 0])} {_factor(m[1, 1])} - {_factor(m[0, 1])} {_factor(m[1, 0])}"
     value = sp.expand(m[0, 0] * m[1, 1] - m[0, 1] * m[1, 0])
     return Step(
-        tr("Two products: the diagonal minus the other diagonal."), f"{name} = {line}", (Equation(name, value),)
+        tr("The product along one diagonal minus the product along the other."),
+        f"{name} = {line}",
+        (Equation(name, value),),
     )
 
 
@@ -57,12 +59,12 @@ def _cofactors(m: sp.Matrix, name: str) -> tuple[Step, ...]:
         steps.append(_sarrus(minor, f"M_{{{row + 1},{j + 1}}}"))
     line = " ".join(terms).removeprefix("+ ") or "0"
     statement = tr(
-        "Cofactors along row {row}: each entry times the determinant without its row and column, with signs that "
-        "alternate.",
+        "Expansion by cofactors along row {row}: each entry times the determinant without its row "
+        "and column, with alternating signs.",
         row=row + 1,
     )
     first = Step(statement, f"{name} = {line}")
-    return (first, *steps, Step(tr("Add them up."), numbers=(Equation(name, sp.expand(m.det(method="berkowitz"))),)))
+    return (first, *steps, Step(tr("Add the terms."), numbers=(Equation(name, sp.expand(m.det(method="berkowitz"))),)))
 
 
 def chio_steps(a: sp.Matrix) -> tuple[Step, ...]:
@@ -74,7 +76,7 @@ def chio_steps(a: sp.Matrix) -> tuple[Step, ...]:
             shown = f"{_factor(parts[0])} {_factor(parts[1])} - {_factor(parts[2])} {_factor(parts[3])}"
             value = text_number(sp.expand(parts[0] * parts[1] - parts[2] * parts[3]))
             lines.append(Equation("", f"$b_{{{i + 1},{j + 1}}} = {shown} = {value}$"))
-    return (Step(tr("Each entry of $B$ is a determinant of order two that contains the pivot."), numbers=tuple(lines)),)
+    return (Step(tr("Each entry of $B$ is a 2 x 2 determinant that contains the pivot."), numbers=tuple(lines)),)
 
 
 def product_steps(left: sp.Matrix, right: sp.Matrix, name: str, result: sp.Matrix | None = None) -> tuple[Step, ...]:
@@ -92,9 +94,7 @@ def product_steps(left: sp.Matrix, right: sp.Matrix, name: str, result: sp.Matri
             value = sp.expand((left[i, :] * right[:, j])[0]) if result is None else result[i, j]
             sign = "=" if is_exact(left[i, :]) and is_exact(right[:, j]) else "≈"
             lines.append(Equation("", f"${name}_{{{i + 1},{j + 1}}} {sign} {shown} {sign} {text_number(value)}$"))
-    return (
-        Step(tr("Entry by entry: each row of the first factor times each column of the second."), numbers=tuple(lines)),
-    )
+    return (Step(tr("Multiply each row of the first factor by each column of the second."), numbers=tuple(lines)),)
 
 
 def _factor(entry: object) -> str:

@@ -61,8 +61,8 @@ def diagonalize(given: object, power: int = 3) -> Solution:
     steps = (Step(tr("The matrix."), numbers=(Equation("A", a),)), *spectral_steps(a, found, "A"))
     if len(found.eigenpairs) < a.rows:
         statement = trn(
-            "$V$ needs {rows} independent eigenvectors and there is only {n}: the matrix cannot be diagonalised.",
-            "$V$ needs {rows} independent eigenvectors and there are only {n}: the matrix cannot be diagonalised.",
+            "$V$ needs {rows} independent eigenvectors, but there is only {n}, so the matrix cannot be diagonalised.",
+            "$V$ needs {rows} independent eigenvectors, but there are only {n}, so the matrix cannot be diagonalised.",
             len(found.eigenpairs),
             rows=a.rows,
         )
@@ -120,11 +120,13 @@ def raised_to(a: sp.Matrix, found: Spectrum, power: int, d: sp.Matrix, v: sp.Mat
 def _factor_step(v: sp.Matrix, d: object, inverse: object, symmetric: bool) -> Step:
     if symmetric:
         statement = tr(
-            "Put the unit eigenvectors in the columns of $V$. They are orthogonal, so the inverse is the transpose."
+            "Put the unit eigenvectors into the columns of $V$. They are orthogonal, so the inverse "
+            "of $V$ is its transpose."
         )
         return Step(statement, "A = V D V^T,  V^T V = I", (Equation("V", v), Equation("D", d)))
     statement = tr(
-        "Put the eigenvectors in the columns of $V$ (any length will do, the inverse compensates) and invert."
+        "Put the eigenvectors into the columns of $V$ and invert $V$. The eigenvectors may have any "
+        "length, because the inverse compensates for it."
     )
     more = partial(reduction_steps, sp.Matrix.hstack(v, sp.eye(v.rows))) if is_exact(v) and v.rows <= 3 else None
     numbers = (Equation("V", v), Equation("D", d), Equation("V^{-1}", inverse))
@@ -134,7 +136,8 @@ def _factor_step(v: sp.Matrix, d: object, inverse: object, symmetric: bool) -> S
 def _power_step(a: sp.Matrix, raised: object, power: int, more: Callable[[], tuple[Step, ...]]) -> Step:
     name = "V^T" if a.is_symmetric() else "V^{-1}"
     statement = tr(
-        "Powers are now easy, because inner factors cancel: raise the eigenvalues to the power {power}.",
+        "Powers of $A$ are now easy to compute, because the inner factors cancel: raise the "
+        "eigenvalues to the power {power}.",
         power=power,
     )
     return Step(statement, f"A^{power} = V D^{power} {name}", (Equation(f"A^{power}", raised),), more=more)
@@ -142,5 +145,5 @@ def _power_step(a: sp.Matrix, raised: object, power: int, more: Callable[[], tup
 
 def _invertible(found: Spectrum) -> tuple[Step, ...]:
     if any(value == 0 for value in found.values):
-        return (Step(tr("An eigenvalue is 0, so $A$ is not invertible: $D$ has no inverse.")),)
-    return (Step(tr("No eigenvalue is 0, so $A$ is invertible: take the reciprocals in $D$.")),)
+        return (Step(tr("An eigenvalue is 0, so $D$ has no inverse and $A$ is not invertible.")),)
+    return (Step(tr("No eigenvalue is 0, so $A$ is invertible: replace the entries of $D$ by their reciprocals.")),)

@@ -35,10 +35,14 @@ def eigen(given: object) -> Solution:
     """
     m = square(given, "eigen", side=8)
     found = spectrum(m)
-    remark = tr("It is not symmetric, so roots may be complex, and there may be too few eigenvectors.")
+    remark = tr(
+        "The matrix is not symmetric, so its eigenvalues may be complex, and there may be fewer "
+        "eigenvectors than columns."
+    )
     if m.is_symmetric():
         remark = tr(
-            "It is symmetric, so its eigenvalues are real, and eigenvectors of different eigenvalues are orthogonal."
+            "The matrix is symmetric, so its eigenvalues are real, and eigenvectors of different "
+            "eigenvalues are orthogonal."
         )
     steps = (
         Step(tr("The matrix."), numbers=(Equation("M", m),), remark=remark),
@@ -61,7 +65,11 @@ def check_step(m: sp.Matrix, found: Spectrum) -> Step:
     numbers = (Equation("tr(M)", m.trace()), Equation("det(M)", sp.expand(m.det())))
     statement = tr("Check: the eigenvalues add up to the trace, and their product is the determinant.")
     total = sp.expand(sum(found.values))
-    remark = tr("A zero eigenvalue: the matrix is not invertible.") if any(value == 0 for value in found.values) else ""
+    remark = (
+        tr("One eigenvalue is zero, so the matrix is not invertible.")
+        if any(value == 0 for value in found.values)
+        else ""
+    )
     return Step(
         statement,
         "λ_1 + … + λ_n = tr(M),  λ_1 · … · λ_n = det(M)",

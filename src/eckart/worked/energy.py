@@ -56,8 +56,8 @@ def energy(given: object, share: float = 0.9) -> Solution:
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
         Step(
             tr(
-                "The energy of a matrix is the sum of its squared entries, and that is the sum of the "
-                "squared singular values."
+                "The energy of a matrix is the sum of its squared entries, which equals the sum of "
+                "its squared singular values."
             ),
             "‖A‖_F^2 = σ_1^2 + … + σ_r^2",
             (Equation("‖A‖_F^2", norm), table),
@@ -65,8 +65,8 @@ def energy(given: object, share: float = 0.9) -> Solution:
         ),
         Step(
             tr(
-                "By the squares, {percent} of the energy needs $k = {k}$. This is the rule to use: the "
-                "dropped squares add up to the squared error.",
+                "By the squares, {percent} of the energy needs $k = {k}$ singular values. This is "
+                "the rule to use, because the dropped squares add up to the squared error.",
                 percent=percent,
                 k=k,
             ),
@@ -75,8 +75,9 @@ def energy(given: object, share: float = 0.9) -> Solution:
         ),
         Step(
             tr(
-                "By the plain sum, {percent} needs $k = {by_sum}$. Some notes print this rule; small "
-                "singular values weigh more in it, so it keeps at least as many.",
+                "By the sum of the unsquared singular values, {percent} needs $k = {by_sum}$. Some "
+                "lecture notes use this rule. It gives small singular values more weight, so it "
+                "keeps at least as many.",
                 percent=percent,
                 by_sum=by_sum,
             ),
@@ -87,10 +88,10 @@ def energy(given: object, share: float = 0.9) -> Solution:
     named = {"k": sp.Integer(k), "k_by_sum": sp.Integer(by_sum), "energy": norm, "singular_values": sp.Matrix(values)}
     answer = (
         Equation("k", sp.Integer(k)),
-        Equation("", tr("By energy; the plain sum of singular values gives {by_sum}.", by_sum=by_sum)),
+        Equation("", tr("By energy. The sum of the unsquared singular values gives {by_sum}.", by_sum=by_sum)),
     )
     return Solution(
-        tr(("How many singular values capture {percent} of the energy"), percent=percent), steps, answer, named
+        tr(("How many singular values explain {percent} of the energy"), percent=percent), steps, answer, named
     )
 
 

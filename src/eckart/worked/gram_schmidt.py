@@ -59,14 +59,17 @@ def gram_schmidt(given: object) -> Solution:
     r = (q.T * a).applyfunc(lambda value: sp.expand(sp.radsimp(value)))
     steps.append(
         Step(
-            tr("Collect the unit vectors in $Q$ and the coefficients in $R$, which is upper triangular."),
+            tr(
+                "The unit vectors are the columns of $Q$, and the coefficients are the entries of $R$, "
+                "which is upper triangular."
+            ),
             "A = Q R,  r_{ij} = q_i · a_j",
             (Equation("Q", q), Equation("R", r)),
         )
     )
     steps.append(
         Step(
-            tr("Check: the columns of $Q$ are orthonormal, and the product gives the matrix back."),
+            tr("Check: the columns of $Q$ are orthonormal, and the product $Q R$ equals the matrix."),
             "Q^T Q = I",
             (Equation("Q^T Q", (q.T * q).applyfunc(sp.radsimp)), Equation("Q R", (q * r).applyfunc(sp.radsimp))),
             check=True,
@@ -99,14 +102,16 @@ def _column_step(a: sp.Matrix, before: dict[int, Value], rest: sp.Matrix, j: int
     formula = f"w_{j + 1} = a_{j + 1}" + "".join(f" - {term}" for term in terms)
     numbers.append(Equation(f"w_{j + 1}", rest))
     if rest.is_zero_matrix:
-        remark = tr("Nothing is left: the column depends on the earlier ones and adds no vector.")
+        remark = tr("The result is the zero vector, so this column depends on the earlier columns and adds no vector.")
         if column.is_zero_matrix:
-            remark = tr("The column is zero and adds no vector.")
+            remark = tr("This column is zero and adds no vector.")
         return Step(tr("Column {j}: subtract its projections.", j=j + 1), formula, tuple(numbers), remark)
     numbers += [Equation(f"‖w_{j + 1}‖", tidy_root(canonical(rest.dot(rest)))), Equation(f"q_{j + 1}", _unit(rest))]
-    statement = tr("Column {j}: divide by the length.", j=j + 1)
+    statement = tr("Column {j}: divide by its length.", j=j + 1)
     if before:
-        statement = tr("Column {j}: subtract its projections on the earlier vectors, divide by the length.", j=j + 1)
+        statement = tr(
+            "Column {j}: subtract its projections on the earlier vectors, then divide by the length.", j=j + 1
+        )
     return Step(statement, formula, tuple(numbers), more=partial(_products, column, before, rest, j + 1))
 
 

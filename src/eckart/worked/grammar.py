@@ -20,7 +20,7 @@ from eckart.worked.messages import mark, tr
 _TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)|(sqrt|√)|(\*\*|[-+*/^()]))")
 _SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "⋅": "*", "⁄": "/"})
 _LONGEST, _DEEPEST, _HIGHEST = 80, 8, 6
-_ALLOWED = mark("Entries may be whole numbers, decimals, fractions such as 1/3 and roots such as sqrt(2).")
+_ALLOWED = mark("Entries can be whole numbers, decimals, fractions such as 1/3 and roots such as sqrt(2).")
 
 
 def number(text: str) -> sp.Expr:
@@ -36,7 +36,8 @@ def number(text: str) -> sp.Expr:
     """
     if len(text) > _LONGEST:
         raise InputError(
-            tr("The entry {start}... has {count} characters; at most {most} are read. Shorten it.",
+            tr("The entry {start}... has {count} characters, but an entry can have at most {most}. "
+            "Shorten it.",
                start=repr(text[:20]), count=len(text), most=_LONGEST)
         )  # fmt: skip
     reader = _Reader(text)
@@ -89,7 +90,7 @@ class _Reader:
                 continue
             below = sp.expand(self.power())
             if below == 0:
-                raise self.refuse(tr("It divides by zero."))
+                raise self.refuse(tr("It contains a division by zero."))
             value = value / below
         return value
 
@@ -129,7 +130,7 @@ class _Reader:
 
     def root(self, value: object) -> sp.Expr:
         if sp.N(value) < 0:
-            raise self.refuse(tr("It has the root of a negative number, and matrices here are real."))
+            raise self.refuse(tr("It contains the root of a negative number, but entries must be real numbers."))
         return sp.sqrt(value)
 
     def inside(self) -> sp.Expr:

@@ -72,7 +72,8 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     if paths.has(sp.oo):
         raise InputError(
             tr(
-                "With neighbors={neighbors} the graph falls into pieces, and no path joins them. Use more neighbours.",
+                "With neighbors={neighbors}, the graph of neighbours is not connected, so some "
+                "points are not joined by a path. Use more neighbours.",
                 neighbors=neighbors,
             )
         )
@@ -81,18 +82,18 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     found = spectrum(b, symmetric=True)
     eigenpairs = found.positive(1e-20)[: whole("k", k, 1, n - 1)]
     if not eigenpairs:
-        raise InputError(tr("All points coincide, so there is nothing to unfold. Use other points."))
+        raise InputError(tr("All points coincide, so there are no distances to embed. Use other points."))
     # ‖y‖^2 = λ: scale the eigenvector x by sqrt(λ) / ‖x‖, inside the root.
     scores = columns([pair.unit * sp.sqrt(pair.value) for pair in eigenpairs], n).applyfunc(sp.radsimp)
     steps = (
         Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
-        Step(tr("Straight distances between all pairs."), "d_{ij} = ‖x_i - x_j‖", (Equation("D_0", straight),),
-             more=partial(_distances, table, straight)),
+        Step(tr("Straight-line distances between all pairs of points."), "d_{ij} = ‖x_i - x_j‖",
+             (Equation("D_0", straight),), more=partial(_distances, table, straight)),
         _neighbour_step(edges, straight, neighbors),
         _path_step(paths, routes),
         Step(
-            tr("Double centring of the squared path lengths: subtract row and column means, add the overall mean, "
-               "multiply by -1/2."),
+            tr("Double centring of the squared path lengths: subtract the row means and the column "
+            "means, add the overall mean, and multiply by -1/2."),
             "B = -1/2 J D^2 J,  J = I - 1 1^T / n",
             (Equation("D^2", squares), Equation("B", b)),
             more=partial(_centring, squares, b),
@@ -179,8 +180,10 @@ def _centring(squares: sp.Matrix, b: sp.Matrix) -> tuple[Step, ...]:
 def _neighbour_step(edges: set[tuple[int, int]], straight: sp.Matrix, count: int) -> Step:
     rows = tuple((f"{i + 1} - {j + 1}", straight[i, j]) for i, j in sorted(edges))
     statement = trn(
-        "Join each point to its {n} nearest neighbour (ties are all joined); an edge counts in both directions.",
-        "Join each point to its {n} nearest neighbours (ties are all joined); an edge counts in both directions.",
+        "Join each point to its {n} nearest neighbour (and to all others at the same distance). "
+        "Edges count in both directions.",
+        "Join each point to its {n} nearest neighbours (and to all others at the same distance). "
+        "Edges count in both directions.",
         count,
     )
     return Step(statement, numbers=(SolutionTable((tr("edge"), tr("length")), rows),))
@@ -192,11 +195,14 @@ def _path_step(paths: sp.Matrix, routes: dict[tuple[int, int], list[int]]) -> St
     numbers: tuple[Equation | SolutionTable, ...] = (Equation("D", paths),)
     if rows:
         numbers = (SolutionTable((tr("path"), tr("length")), rows), *numbers)
-    statement = tr("Shortest paths through the graph replace the straight distances: they follow the curve.")
+    statement = tr(
+        "Replace the straight-line distances by the lengths of the shortest paths through the graph, "
+        "which follow the curve."
+    )
     return Step(statement, "d_{ij} = min(d_{ij}, d_{im} + d_{mj})", numbers)
 
 
 def _negative(found: Spectrum) -> str:
     if any(sp.N(sp.re(value)) < -1e-20 for value in found.values):
-        return tr("A negative eigenvalue shows that no flat space has exactly these distances; it is dropped.")
+        return tr("A negative eigenvalue is dropped. It shows that no Euclidean space has exactly these distances.")
     return ""

@@ -87,12 +87,12 @@ def kernel_pca(
     found = spectrum(centred, symmetric=True)
     eigenpairs = found.positive(1e-25)[: whole("k", k, 1, table.rows)]
     if not eigenpairs:
-        raise InputError(tr("All points are the same for this kernel, so no component is left. Use other points."))
+        raise InputError(tr("All points are the same for this kernel, so there are no components. Use other points."))
     weights, scores = _scaled_eigenvectors(eigenpairs, centred)
     steps = [
         Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
         Step(
-            tr("The kernel of each pair: an inner product in a feature space that is never written down."),
+            tr("The kernel of each pair of points: an inner product in a feature space that never has to be computed."),
             FORMULAS[kernel],
             (*_parameters(*settings), Equation("K", gram)),
             "" if is_exact(gram) else tr("These values are not fractions, so the rest is computed with 40 digits."),
@@ -136,7 +136,9 @@ def between(x: sp.Matrix, y: sp.Matrix, kernel: str, gamma: sp.Expr, coef0: obje
     if kernel == "cosine":
         lengths = sp.sqrt((x * x.T)[0] * (y * y.T)[0])
         if lengths == 0:
-            raise InputError(tr("A point is the origin, which has no direction for the cosine kernel. Leave it out."))
+            raise InputError(
+                tr("One point is the origin, which has no direction and therefore no cosine. Leave it out.")
+            )
         return sp.radsimp(product / lengths)
     if kernel == "rbf":
         gap = x - y
@@ -185,16 +187,16 @@ def _centring_step(terms: tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Matrix]) -> 
         "Centre the points in feature space: subtract the column means and the row means, and add"
         " the overall mean, which was subtracted twice."
     )
-    remark = tr("Both means must be subtracted: otherwise rows or columns do not add up to 0.")
+    remark = tr("Both means must be subtracted. Otherwise the rows or the columns do not add up to 0.")
     numbers = tuple(Equation(name, term) for name, term in zip(names, terms, strict=True))
     return Step(statement, "K~ = K - 1K - K1 + 1K1", numbers, remark)
 
 
 def _scale_step(weights: object, scores: object) -> Step:
     statement = tr(
-        "A component is $∑ a_i φ(x_i)$, and its squared length is $a^T K~ a$. To make this 1, "
-        "divide each unit eigenvector by the square root of its eigenvalue. The scores of the "
-        "points follow."
+        "A component is $∑ a_i φ(x_i)$, and its squared length is $a^T K~ a$. To make this length 1, "
+        "divide each unit eigenvector by the square root of its eigenvalue. Then compute the scores "
+        "of the points."
     )
     return Step(statement, "a = v / sqrt(λ),  T = K~ a = sqrt(λ) v", (Equation("a", weights), Equation("T", scores)))
 
@@ -226,7 +228,8 @@ def _new_step(
     centred = (row - means - sp.ones(1, n) * (sum(row) / n) + sp.ones(1, n) * (sum(means) / n)).applyfunc(sp.expand)
     scores = sp.Matrix([[pair.scaled(pair.image(centred), s)[0] for pair, s in zip(eigenpairs, lengths, strict=True)]])
     statement = tr(
-        "A new point: its kernel with each training point, centred with the training means, times the weights."
+        "The scores of the new point: compute its kernel with each training point, centre it with "
+        "the training means, and multiply by the weights."
     )
     numbers = (Equation("x", point), Equation("k", row), Equation("k~", centred), Equation("t", scores))
     return Step(statement, "k~ = k - 1K/n - 1 (k · 1)/n + 1 (1^T K 1)/n^2,  t = k~ a", numbers), scores

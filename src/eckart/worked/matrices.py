@@ -51,15 +51,16 @@ def matrix(given: object, task: str, *, rows: int, columns: int) -> sp.Matrix:
     for place, row in enumerate(cells, 1):
         if len(row) != width:
             raise InputError(
-                trn("Row {place} has {n} entry and row 1 has {width}: a matrix needs equally long rows. Separate rows "
-                    "with ';' and entries with spaces or commas.",
-                    "Row {place} has {n} entries and row 1 has {width}: a matrix needs equally long rows. Separate "
-                    "rows with ';' and entries with spaces or commas.", len(row), place=place, width=width)
+                trn("Row {place} has {n} entry, but row 1 has {width}. All rows of a matrix must have "
+                "the same length. Separate rows with ';' and entries with spaces or commas.",
+                    "Row {place} has {n} entries, but row 1 has {width}. All rows of a matrix must "
+                    "have the same length. Separate rows with ';' and entries with spaces or "
+                    "commas.", len(row), place=place, width=width)
             )  # fmt: skip
     if height > rows or width > columns:
         raise InputError(
-            tr("The matrix is {height} x {width}; exact steps are worked out up to {rows} x {columns}, because "
-               "fractions and roots grow with every step. For this size use numbers: {remedy}.",
+            tr("The matrix is {height} x {width}, but exact steps are limited to {rows} x {columns}, "
+            "because fractions and roots grow with every step. For a numerical result, use {remedy}.",
                height=height, width=width, rows=rows, columns=columns, remedy=REMEDIES[task])
         )  # fmt: skip
     return sp.Matrix([[_entry(cell) for cell in row] for row in cells])
@@ -72,12 +73,12 @@ def square(given: object, task: str, *, side: int) -> sp.Matrix:
         size = {"rows": found.rows, "columns": found.cols}
         if task == "determinant":
             raise InputError(
-                tr("The matrix is {rows} x {columns}, and only square matrices have determinants. Check for a missing "
-                   "entry; for a rectangular matrix use svd or rank.", **size)
+                tr("The matrix is {rows} x {columns}, but only square matrices have determinants. Check "
+                "whether an entry is missing. For a rectangular matrix, use svd or rank.", **size)
             )  # fmt: skip
         raise InputError(
-            tr("The matrix is {rows} x {columns}, and only square matrices have eigenvalues. Check for a missing "
-               "entry; for a rectangular matrix use svd or rank.", **size)
+            tr("The matrix is {rows} x {columns}, but only square matrices have eigenvalues. Check "
+            "whether an entry is missing. For a rectangular matrix, use svd or rank.", **size)
         )  # fmt: skip
     return found
 
@@ -87,11 +88,11 @@ def vector(given: object, name: str, length: int, *, per_row: bool = False) -> s
     cells = [cell for row in _cells(given) for cell in row]
     if len(cells) != length:
         raise InputError(
-            trn("{name} has {n} entry; {length} are needed, one for each column of the matrix.",
-                "{name} has {n} entries; {length} are needed, one for each column of the matrix.",
+            trn("{name} has {n} entry, but it needs {length}, one for each column of the matrix.",
+                "{name} has {n} entries, but it needs {length}, one for each column of the matrix.",
                 len(cells), name=tr(name), length=length) if not per_row else
-            trn("{name} has {n} entry; {length} are needed, one for each row of the matrix.",
-                "{name} has {n} entries; {length} are needed, one for each row of the matrix.",
+            trn("{name} has {n} entry, but it needs {length}, one for each row of the matrix.",
+                "{name} has {n} entries, but it needs {length}, one for each row of the matrix.",
                 len(cells), name=tr(name), length=length)
         )  # fmt: skip
     return sp.Matrix([_entry(cell) for cell in cells])
@@ -120,7 +121,7 @@ def _cells(given: object) -> list[list[Value]]:
     if rows and not any(nested):
         return [list(rows)]
     if not all(nested):
-        raise InputError(tr("Some rows are lists and some are single entries. Enter every row as a list."))
+        raise InputError(tr("Some rows are lists and others are single entries. Enter every row as a list."))
     return [list(row) for row in rows]
 
 
@@ -155,7 +156,7 @@ def _unbracketed(text: str) -> str:
     """The text with semicolons instead of the brackets of rows."""
     if len(text) > _MOST_TEXT:
         raise InputError(
-            tr("The text has {count} characters; at most {most} are read. Save large data in a file.",
+            tr("The text has {count} characters, but the limit is {most}. Save large data in a file.",
                count=len(text), most=_MOST_TEXT)
         )  # fmt: skip
     return re.sub(r"\]\s*,?\s*\[", ";", text).replace("[", "").replace("]", "")
@@ -198,7 +199,7 @@ def _split(line: str) -> list[str]:
 def _written(cell: str) -> sp.Expr:
     if not cell.strip():
         raise MissingValuesError(
-            tr("An entry is empty. Exact steps need every number: enter the missing number, or leave the row out.")
+            tr("An entry is empty, but exact steps need every number. Enter the missing number, or leave out the row.")
         )
     return number(cell)
 
@@ -209,7 +210,8 @@ def _fraction(cell: float) -> sp.Rational:
         kind = MissingValuesError if np.isnan(cell) else NotFiniteError
         raise kind(
             tr(
-                "An entry is {cell}. Exact steps need every number: enter the missing number, or leave the row out.",
+                "An entry is {cell}, but exact steps need every number. Enter the missing number, or "
+                "leave out the row.",
                 cell=cell,
             )
         )
@@ -221,7 +223,7 @@ def _entry(cell: object) -> sp.Expr:
         return _written(cell)
     if isinstance(cell, sp.Expr):
         if cell.free_symbols or not cell.is_real:
-            raise InputError(tr("The entry {cell} is not a real number. Use numbers instead of letters.", cell=cell))
+            raise InputError(tr("The entry {cell} is not a real number. Use numbers, not letters.", cell=cell))
         return sp.nsimplify(cell) if cell.has(sp.Float) else cell
     if isinstance(cell, bool | np.bool_ | int | np.integer):
         return sp.Integer(int(cell))

@@ -50,9 +50,9 @@ def minor_components(
     vectors = columns([pair.unit for pair in eigenpairs], table.cols)
     scores = columns([pair.through(data.seen_by(pair)) for pair in eigenpairs], table.rows)
     statement = tr(
-        "Read the list from its end: the last principal component is the first minor one. Among "
-        "all unit vectors it makes $‖X w‖$ smallest; a zero means that every row satisfies the "
-        "same linear relation between the columns."
+        "Read the list of principal components from its end: the last principal component is the "
+        "first minor component. Among all unit vectors, it makes $‖X w‖$ smallest. If the value is "
+        "zero, every row satisfies the same linear relation between the columns."
     )
     numbers = [Equation(f"λ_{i}", pair.value) for i, pair in enumerate(eigenpairs, 1)]
     step = Step(statement, "min w^T S w,  ‖w‖ = 1", (*numbers, Equation("W", vectors), Equation("X W", scores)))

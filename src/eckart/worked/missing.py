@@ -65,19 +65,20 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     first = data.reconstruction(k)
     history, filled = _run(start, holes, k, iterations)
     steps = (
-        Step(tr("The table; $?$ marks what is missing."), numbers=(_shown(table, holes),)),
+        Step(tr("The table. A missing entry is shown as $?$."), numbers=(_shown(table, holes),)),
         Step(
-            tr("Start: put the mean of the known entries of its column in each hole."),
+            tr("Start: replace each missing entry by the mean of the known entries of its column."),
             numbers=(Equation("μ", sp.Matrix([means])), Equation("X_0", start)),
         ),
         *data_steps(data, "1")[1:],
         *spectral_steps(data.cross_products, data.found, "S"),
         Step(
             trn(
-                "First round, M step: the mean and {n} component of the filled table, and the values they reconstruct.",
+                "First iteration, M step: compute the mean and {n} component of the completed table, "
+                "and the values that they reconstruct.",
                 (
-                    "First round, M step: the mean and {n} components of the filled table, and the values they "
-                    "reconstruct."
+                    "First iteration, M step: compute the mean and {n} components of the completed "
+                    "table, and the values that they reconstruct."
                 ),
                 k,
             ),
@@ -85,11 +86,13 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
             (Equation("X~", first),),
         ),
         Step(
-            tr("First round, E step: replace the missing entries by these values; the known ones stay."),
+            tr(
+                "First iteration, E step: replace the missing entries by these values. The known entries stay the same."
+            ),
             numbers=_entries(first, holes),
         ),
         _rounds_step(history, holes),
-        Step(tr("The filled table."), numbers=(Equation("X", filled),)),
+        Step(tr("The completed table."), numbers=(Equation("X", filled),)),
     )
     parts = {
         "start": start,
@@ -137,12 +140,12 @@ def _check(table: sp.Matrix, holes: list[tuple[int, int]], k: int, iterations: i
     for j in range(table.cols):
         if sum(column == j for _, column in holes) == table.rows:
             raise InputError(
-                tr("Column {number} has no known entry, so nothing can be learnt about it. Leave it out.", number=j + 1)
+                tr("Column {number} has no known entry, so its values cannot be estimated. Leave it out.", number=j + 1)
             )
     for i in range(table.rows):
         if sum(row == i for row, _ in holes) == table.cols:
             raise InputError(
-                tr("Row {number} has no known entry, so nothing is known about it. Leave it out.", number=i + 1)
+                tr("Row {number} has no known entry, so its values cannot be estimated. Leave it out.", number=i + 1)
             )
     whole("k", k, 1, min(table.rows - 1, table.cols))
 
@@ -188,10 +191,13 @@ def _rounds_step(history: list[tuple[Value, float]], holes: list[tuple[int, int]
     rows = tuple((sp.Integer(t), *[sp.Float(x, 17) for x in history[t][0]], sp.Float(history[t][1], 17)) for t in shown)
     table = SolutionTable((tr("round"), *[f"x_{{{i + 1},{j + 1}}}" for i, j in holes], "Q"), rows)
     return Step(
-        tr("Repeat both steps; $Q$ is the squared error of the known entries, which never rises."),
+        tr("Repeat both steps. $Q$ is the squared error of the known entries, which never increases."),
         "Q = ∑ (x_{ij} - x~_{ij})^2",
         (table,),
-        tr("If the entries are still moving, more rounds are needed: EM is slow where little is known."),
+        tr(
+            "If the missing entries still change, more iterations are needed: EM converges slowly if few "
+            "entries are known."
+        ),
     )
 
 

@@ -93,7 +93,7 @@ def nmf(
     initial = sp.expand(sum(x**2 for x in rest)) if loss == "euclidean" else sp.Float(history[0], 17)
     steps = (
         Step(
-            tr("The matrix and the start."),
+            tr("The matrix and the initial factors."),
             "A ≈ W H,  W ≥ 0,  H ≥ 0",
             (Equation("A", a), Equation("W", first), Equation("H", second)),
             _saving(a, k),
@@ -101,8 +101,8 @@ def nmf(
         Step(tr("The objective to minimise."), OBJECTIVES[loss], (Equation("D", initial),)),
         Step(
             tr(
-                "First round, exactly: first $W$, then $H$ with the new $W$. Every factor is "
-                "non-negative, so no sign can change."
+                "First iteration, in exact numbers: update $W$ first, then $H$ with the new $W$. "
+                "Every factor is non-negative, so no sign can change."
             ),
             UPDATES[loss],
             (Equation("W", sp.Matrix(exact_w.tolist())), Equation("H", sp.Matrix(exact_h.tolist()))),
@@ -150,12 +150,16 @@ def _round_details(a: sp.Matrix, w: sp.Matrix, h: sp.Matrix, new: sp.Matrix, los
             Equation("W^T 1", new.T * ones),
         )
     statement = tr(
-        "Numerator and denominator for ${name}$; divide entry by entry and multiply by the old entry.", name="W"
+        "Numerator and denominator of the update of ${name}$. Divide them entry by entry, and "
+        "multiply by the old entries.",
+        name="W",
     )
     second = tr(
-        "Numerator and denominator for ${name}$; divide entry by entry and multiply by the old entry.", name="H"
+        "Numerator and denominator of the update of ${name}$. Divide them entry by entry, and "
+        "multiply by the old entries.",
+        name="H",
     )
-    undefined = tr("Where both are 0, the entry of the factor is 0.")
+    undefined = tr("If numerator and denominator are both 0, the entry becomes 0.")
     steps = [(statement, for_w), (second, for_h)]
     return tuple(Step(words, numbers=shown, remark=undefined if 0 in shown[-1].value else "") for words, shown in steps)
 
@@ -169,12 +173,13 @@ def _history_step(history: list[float]) -> Step:
     shown = [*range(min(_SHOWN, iterations) + 1), *([iterations] if iterations > _SHOWN else [])]
     table = SolutionTable((tr("round"), "D"), tuple((sp.Integer(i), sp.Float(history[i], 17)) for i in shown))
     statement = trn(
-        "Continue, {n} round in all; the objective after each round.",
-        "Continue, {n} rounds in all; the objective after each round.",
+        "Continue to a total of {n} iteration. The table shows the objective after each iteration.",
+        "Continue to a total of {n} iterations. The table shows the objective after each iteration.",
         iterations,
     )
     remark = tr(
-        "The objective never rises, but the limit need not be a global optimum, nor even a local one: try other starts."
+        "The objective never increases, but the limit may not be a global minimum, or even a local "
+        "one. Try other initial factors."
     )
     return Step(statement, numbers=(table,), remark=remark)
 
@@ -227,7 +232,8 @@ def _start(a: sp.Matrix, k: int, seed: int, w: sp.Matrix | None, h: sp.Matrix | 
     if first.shape != (a.rows, k) or second.shape != (k, a.cols):
         raise InputError(
             tr(
-                "The start must be W {rows} x {k} and H {k} x {cols}; it is {w} and {h}.",
+                "The initial factors must be W of size {rows} x {k} and H of size {k} x {cols}, but "
+                "they are {w} and {h}.",
                 rows=a.rows,
                 cols=a.cols,
                 k=k,
@@ -252,16 +258,18 @@ def _check(a: sp.Matrix, k: object, iterations: object) -> None:
 def _saving(a: sp.Matrix, k: int) -> str:
     stored, whole = (a.rows + a.cols) * k, a.rows * a.cols
     notes = tr(
-        "Many notes put observations in columns: then the columns of $W$ are the dictionary and "
-        "those of $H$ the activations."
+        "Many lecture notes put observations into columns. Then the columns of $W$ are the "
+        "dictionary, and the columns of $H$ are the activations."
     )
     saving = tr(
-        "The factors store {stored} numbers and the matrix has {whole}, so nothing is saved.",
+        "The factors store {stored} numbers and the matrix stores {whole}, so the factors save no space.",
         stored=stored,
         whole=whole,
     )
     if stored < whole:
         saving = tr(
-            "The factors store {stored} numbers, fewer than the {whole} of the matrix.", stored=stored, whole=whole
+            "The factors store {stored} numbers, fewer than the {whole} numbers of the matrix.",
+            stored=stored,
+            whole=whole,
         )
     return f"{saving} {notes}"

@@ -109,13 +109,13 @@ def data_steps(data: Prepared, divide: str) -> tuple[Step, ...]:
         steps.append(Step(tr("Subtract the mean of each column."), "X = M - 1 μ", numbers))
     else:
         remark = tr(
-            "The components then pass through the origin, not through the mean: the first one mostly "
-            "points towards the data."
+            "Without centring, the components pass through the origin and not through the mean, so "
+            "the first one mostly points towards the data."
         )
-        steps.append(Step(tr("No centring: $X$ is the table itself."), remark=remark))
+        steps.append(Step(tr("The data are not centred: $X$ is the table itself."), remark=remark))
     if data.variances is not None:
         spread = sp.Matrix([[sp.sqrt(v) for v in data.variances]])
-        statement = tr("Divide each column by its standard deviation, so that the units do not matter.")
+        statement = tr("Divide each column by its standard deviation, so that the units of the columns do not matter.")
         steps.append(Step(statement, "x_{ij} / s_j", (Equation("s", spread), Equation("X", data.used))))
     return (*steps, _products_step(data, divide))
 
@@ -126,10 +126,12 @@ def _products_step(data: Prepared, divide: str) -> Step:
     if divide == "1":
         return Step(tr("Cross-products of the columns."), "S = X^T X", (products,), more=more)
     formula = {"n-1": "S = X^T X,  C = S / (n - 1)", "n": "S = X^T X,  C = S / n"}[divide]
-    statement = tr("Cross-products of the columns, and the mean squares and products.")
+    statement = tr(
+        "Cross-products of the columns, and the same divided by the number of rows (mean squares and mean products)."
+    )
     if data.centered:
         statement = tr("Cross-products of the columns, and the covariance matrix.")
-    remark = tr("Both have the same eigenvectors; their eigenvalues differ by the divisor.")
+    remark = tr("Both matrices have the same eigenvectors. Their eigenvalues differ by the divisor.")
     if data.variances is not None and data.centered:
         remark = f"{tr('$C$ is the correlation matrix.')} {remark}"
     divided = Equation("C", (data.cross_products / data.divisor).applyfunc(sp.expand))
@@ -153,15 +155,18 @@ def variance_step(data: Prepared, divide: str) -> Step:
     table = SolutionTable(
         (tr("component"), "λ", tr("variance") if data.centered else below, "PVE", tr("total")), tuple(rows)
     )
-    remark = tr("The variances of the components add up to those of the columns: a rotation keeps the total.")
+    remark = tr(
+        "The variances of the components add up to the total variance of the columns, because a rotation "
+        "preserves the total."
+    )
     if not data.centered:
-        remark = tr("Without centring these are mean squares about the origin, not variances.")
+        remark = tr("Without centring, these are mean squares about the origin and not variances.")
     if total == 0:
-        remark = tr("The total is 0, so no share of it is defined: all rows are equal.")
+        remark = tr("All rows are equal, so the total is 0 and shares of it are not defined.")
         if not data.centered:
-            remark = tr("The total is 0, so no share of it is defined: all entries are 0.")
+            remark = tr("All entries are 0, so the total is 0 and shares of it are not defined.")
     return Step(
-        tr("The variance of each component and its share of the total (PVE)."),
+        tr("The variance of each component and its share of the total (proportion of variance explained, PVE)."),
         f"{below},  λ_i / (λ_1 + … + λ_p)",
         (table,),
         remark,
@@ -172,7 +177,7 @@ def enough(values: Sequence[Value], share: float) -> int:
     """The smallest number of leading values that explain the share of the sum."""
     if not 0 < share <= 1:
         raise ParameterError(
-            tr("{given} is not a share: use a number greater than 0 and at most 1, such as 0.9.",
+            tr("{given} is not a share. Use a number greater than 0 and at most 1, such as 0.9.",
                given=argument("share", share))
         )  # fmt: skip
     total, running = sp.N(sum(values), 30), sp.Float(0, 30)
@@ -186,7 +191,7 @@ def enough(values: Sequence[Value], share: float) -> int:
 def _score_step(data: Prepared) -> Step:
     remark = tr(
         "The columns of $T$ are orthogonal, and the squared length of column $i$ is $λ_i$. An "
-        "eigenvector may change sign; its scores then change sign too."
+        "eigenvector may be multiplied by -1; its scores then change sign as well."
     )
     numbers = (Equation("V", data.vectors), Equation("T", data.scores))
     more = partial(product_steps, data.used, data.vectors, "t", data.scores) if table_is_small(data) else None
@@ -200,8 +205,9 @@ def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
     direct = canonical(sum((entry * entry for entry in rest), sp.Integer(0)))
     dropped = canonical(sum((pair.value for pair in data.eigenpairs[k:]), sp.Integer(0)))
     statement = trn(
-        "Keep {n} component and return to the original columns: each row is projected onto its line.",
-        "Keep {n} components and return to the original columns: each row is projected onto their span.",
+        "Keep {n} component and return to the original columns: each row is projected onto the line of this component.",
+        "Keep {n} components and return to the original columns: each row is projected onto the span "
+        "of these components.",
         k,
     )
     numbers = [Equation(f"X_{k}", near)]
@@ -211,7 +217,9 @@ def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
         partial(product_steps, data.scores[:, :k], data.vectors[:, :k].T, "x", near) if table_is_small(data) else None
     )
     first = Step(statement, "X_k = X V_k V_k^T", tuple(numbers), more=more)
-    statement = tr("The error computed twice: entry by entry, and as the sum of the dropped eigenvalues.")
+    statement = tr(
+        "The squared error, computed in two ways: entry by entry, and as the sum of the dropped eigenvalues."
+    )
     both = (Equation(f"‖X - X_{k}‖_F^2", direct), Equation(tr("dropped $λ$"), dropped))
     return first, Step(statement, "‖X - X_k‖_F^2 = λ_{k+1} + … + λ_p", both, check=True)
 
@@ -239,7 +247,7 @@ def _flips(flip: Sequence[int], most: int) -> tuple[int, ...]:
     if not set(flip) <= set(range(1, most + 1)):
         raise ParameterError(
             tr(
-                "{given} names a component that does not exist: use numbers from 1 to {most}.",
+                "{given} contains the number of a component that does not exist. Use numbers from 1 to {most}.",
                 given=argument("flip", list(flip)),
                 most=most,
             )

@@ -129,7 +129,7 @@ def prepared(table: sp.Matrix, *, center: bool, scale: bool, divide: str, flip: 
     n = table.rows
     if n < 2:
         raise InputError(
-            tr("The table has one row. Variances need at least two rows: enter one row for each observation.")
+            tr("The table has only one row, but variances need at least two rows. Enter one row for each observation.")
         )
     means = sp.Matrix([[sum(table[:, j]) / n for j in range(table.cols)]]) if center else sp.zeros(1, table.cols)
     centred = (table - sp.ones(n, 1) * means).applyfunc(sp.expand)
@@ -142,7 +142,7 @@ def prepared(table: sp.Matrix, *, center: bool, scale: bool, divide: str, flip: 
         column = next(j for j, variance in enumerate(variances, 1) if variance == 0)
         raise InputError(
             tr(
-                "Column {number} does not vary, so it has no standard deviation to divide by. Leave it out.",
+                "Column {number} is constant, so its standard deviation is 0 and it cannot be scaled. Leave it out.",
                 number=column,
             )
         )

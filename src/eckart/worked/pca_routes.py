@@ -28,25 +28,26 @@ def opening(route: str) -> Step:
     """The goal, before the eigenvectors are computed."""
     if route == "variance":
         statement = tr(
-            "Look for the direction along which the rows vary most: the unit vector $w$ for which $‖X"
-            " w‖$ is largest. Setting the derivative of $w^T S w - λ (w^T w - 1)$ to zero gives $S w "
-            "= λ w$: $w$ is an eigenvector, and the value reached is its eigenvalue."
+            "Find the direction along which the rows vary most: the unit vector $w$ that maximises "
+            "$‖X w‖$. Setting the derivative of $w^T S w - λ (w^T w - 1)$ to zero gives $S w = λ w$. "
+            "So $w$ is an eigenvector, and the maximum is its eigenvalue."
         )
         return Step(statement, "max w^T S w,  ‖w‖ = 1", check=True)
     if route == "reconstruction":
         statement = tr(
-            "Look for the line that loses least when every row is replaced by its projection onto the"
-            " line. By Pythagoras the squared loss is the squared length of the row minus what the "
-            "line keeps, so losing least means keeping most: the answer is again the eigenvector of "
-            "the largest eigenvalue."
+            "Find the line with the smallest error when every row is replaced by its projection onto "
+            "the line. By Pythagoras' theorem, the squared error is the squared length of the row "
+            "minus the squared length of its projection. Minimising the error therefore means "
+            "maximising the projection, so the answer is again the eigenvector of the largest "
+            "eigenvalue."
         )
         return Step(
             statement,
             "‖X - X w w^T‖_F^2 = tr(S) - w^T S w",
         )
     statement = tr(
-        "Use the singular value decomposition of $X$: its right vectors are the components, and "
-        "the squares of its singular values are the eigenvalues of $S = X^T X$."
+        "Use the singular value decomposition of $X$: its right singular vectors are the components, "
+        "and its squared singular values are the eigenvalues of $S = X^T X$."
     )
     return Step(statement, "X = U Σ V^T,  S = V Σ^2 V^T")
 
@@ -87,8 +88,8 @@ def _reconstruction(data: Prepared) -> tuple[Step, ...]:
         kept = data.cross_products[j, j]
         rows.append((tr("column {j} alone", j=j + 1), kept, canonical(total - kept)))
     statement = tr(
-        "What a line keeps and loses: no line loses less than component 1, and a coordinate "
-        "axis loses more unless it is a component itself."
+        "What each line keeps and loses: no line loses less than component 1. A coordinate axis "
+        "loses more, unless it is a component itself."
     )
     return (
         Step(
@@ -106,7 +107,9 @@ def _svd(data: Prepared) -> tuple[Step, ...]:
         return ()
     left = sp.Matrix.hstack(*[_unit_scores(data, pair, value) for pair, value in zip(eigenpairs, values, strict=True)])
     numbers = [Equation(f"σ_{i}", value) for i, value in enumerate(values, 1)]
-    statement = tr("Singular values and left vectors. The scores are the left vectors times the singular values.")
+    statement = tr(
+        "Singular values and left singular vectors. The scores are the left singular vectors times the singular values."
+    )
     return (Step(statement, "σ_i = sqrt(λ_i),  u_i = X v_i / σ_i,  T = X V = U Σ", (*numbers, Equation("U", left))),)
 
 

@@ -34,7 +34,11 @@ def unit_circle(given: object, right: sp.Matrix | None = None) -> Figure:
     a = _numbers(given)
     if a.shape not in {(2, 2), (3, 3)}:
         raise InputError(
-            tr("The matrix is {rows} x {cols}; this picture needs 2 x 2 or 3 x 3.", rows=a.shape[0], cols=a.shape[1])
+            tr(
+                "The matrix is {rows} x {cols}, but this picture needs a 2 x 2 or 3 x 3 matrix.",
+                rows=a.shape[0],
+                cols=a.shape[1],
+            )
         )
     u, s, vt = np.linalg.svd(a)
     if right is not None:
@@ -64,8 +68,8 @@ def drops(given: object, *, center: bool = True) -> Figure:
     x = _numbers(given)
     if x.shape[1] != 2:
         raise InputError(
-            trn("The table has {n} column; this picture needs two.",
-                "The table has {n} columns; this picture needs two.", x.shape[1])
+            trn("The table has {n} column, but this picture needs two.",
+                "The table has {n} columns, but this picture needs two.", x.shape[1])
         )  # fmt: skip
     mean = x.mean(axis=0) if center else np.zeros(2)
     _, s, vt = np.linalg.svd(x - mean)
@@ -100,7 +104,7 @@ def scree(given: object, *, center: bool = True, scale: bool = False) -> Figure:
     x = x / x.std(axis=0, ddof=1) if scale else x
     squares = np.linalg.svd(x, compute_uv=False) ** 2
     if not squares.sum() > 0:
-        raise InputError(tr("The table does not vary, so there are no shares to draw. Check the entries."))
+        raise InputError(tr("All rows are equal, so there are no shares of variance to draw. Check the entries."))
     share = squares / squares.sum()
     indices = np.arange(1, len(share) + 1)
     figure = _figure(5, 3.6)

@@ -37,11 +37,11 @@ def plsa_steps(w: sp.Matrix, h: sp.Matrix) -> tuple[Step, ...]:
     )
     back_w = terms * sp.diag(*topics)
     statement = tr(
-        "As probabilities, with terms $m$ in rows, documents $d$ in columns and topics $t$ as "
-        "factors: divide by the sums."
+        "The factors as probabilities, with terms $m$ in rows, documents $d$ in columns and topics "
+        "$t$ as components: divide by the sums."
     )
     formula = "P(m, d) = ∑ P(t) P(m|t) P(d|t)"
-    back = tr("And back: factors with the same product, up to the total that was divided out.")
+    back = tr("The reverse: these factors have the same product, up to division by the total.")
     return (
         Step(statement, formula, (*numbers, Equation(tr("sums"), sums)), tr("Each distribution adds up to 1.")),
         Step(

@@ -78,7 +78,8 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     if not eps > 0:
         raise ParameterError(
             tr(
-                "{given} is not possible: eps must be positive. The iteration stops when the change is at most eps.",
+                "{given} is not valid: eps must be positive, because the iteration stops when the "
+                "change is at most eps.",
                 given=argument("eps", eps),
             )
         )
@@ -89,7 +90,7 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     numbers = np.array(a.tolist(), dtype=float), np.array(first.tolist(), dtype=float).ravel()
     run = iterate(*numbers, eps, min(most, _steps_to_zero(a, first, found, most)))
     steps = (
-        Step(tr("The matrix and the start."), numbers=(Equation("A", a), Equation("x_0", first))),
+        Step(tr("The matrix and the start vector."), numbers=(Equation("A", a), Equation("x_0", first))),
         _iteration_step(a, first, run, eps),
         _outcome(a, first, found, run, most),
         _truth(found),
@@ -170,7 +171,7 @@ def iteration_table(run: Run, name: str = "A") -> SolutionTable:
 
 def _iteration_step(a: object, start: object, run: Run, eps: float) -> Step:
     statement = tr(
-        "Multiply by $A$ and divide by the length, again and again, until the direction changes by at most {eps}.",
+        "Repeatedly multiply by $A$ and divide by the length, until the direction changes by at most {eps}.",
         eps=f"${figure(eps)}$",
     )
     formula = "x_{t+1} = A x_t / ‖A x_t‖,  δ = ‖x_{t+1} - x_t‖,  λ ≈ x^T A x"
@@ -195,13 +196,13 @@ def _first_multiplication(a: sp.Matrix, start: sp.Matrix) -> tuple[Step, ...]:
 def _outcome(a: sp.Matrix, start: sp.Matrix, found: Spectrum, run: Run, most: int) -> Step:
     count = len(run.iterates) - 1
     if run.converged:
-        words = trn("After {n} step the direction has settled.", "After {n} steps the direction has settled.", count)
+        words = trn("The direction converged after {n} step.", "The direction converged after {n} steps.", count)
     elif count < most:
-        words = tr("The iteration stops, because $A x = 0$: there is nothing left to divide by.")
+        words = tr("The iteration stops because $A x = 0$, which cannot be divided by its length.")
     else:
         words = trn(
-            "After {n} step the direction still changes: the iteration has not converged.",
-            "After {n} steps the direction still changes: the iteration has not converged.",
+            "The direction still changes after {n} step, so the iteration has not converged.",
+            "The direction still changes after {n} steps, so the iteration has not converged.",
             most,
         )
     return Step(" ".join([words, *_reasons(a, start, found)]))
@@ -210,7 +211,7 @@ def _outcome(a: sp.Matrix, start: sp.Matrix, found: Spectrum, run: Run, most: in
 def _reasons(a: sp.Matrix, start: sp.Matrix, found: Spectrum) -> list[str]:
     """Reasons for the behaviour, from the components of the start along the eigenvectors."""
     if all(value == 0 for value in found.values):
-        return [tr("All eigenvalues are 0, so a power of $A$ is the zero matrix: every start ends at 0.")]
+        return [tr("All eigenvalues are 0, so a power of $A$ is the zero matrix, and every start vector ends at 0.")]
     image = a * start
     if sp.Matrix.hstack(start, image).rank() == 1:
         return _from_eigenvector(start, image, found)
@@ -226,8 +227,9 @@ def _one_dominant(root: Root, top: list[Root], met: list[Root]) -> list[str]:
     if len(top) > 1:
         reasons.append(
             tr(
-                "Two eigenvalues of opposite sign share the largest modulus, and this start has a part along one of "
-                "them only: the iteration finds that one. Another start need not converge."
+                "Two eigenvalues of opposite sign have the largest modulus, but this start vector "
+                "has a part along only one of their eigenvectors. The iteration finds that "
+                "eigenvalue. From another start vector, it may not converge."
             )
         )
     return [*reasons, *_approach(root, [other for other in met if other is not root])]
@@ -236,11 +238,11 @@ def _one_dominant(root: Root, top: list[Root], met: list[Root]) -> list[str]:
 def _from_eigenvector(start: sp.Matrix, image: sp.Matrix, found: Spectrum) -> list[str]:
     place = next(i for i, entry in enumerate(start) if entry != 0)
     value = sp.expand(sp.radsimp(image[place] / start[place]))
-    words = tr("The start is an eigenvector itself, of $λ = {value}$, so its direction never changes.",
+    words = tr("The start vector is already an eigenvector, of $λ = {value}$, so its direction never changes.",
                value=text_number(value))  # fmt: skip
     largest = max(abs(complex(sp.N(root.value, 20))) for root in found.roots)
     if abs(complex(sp.N(value, 20))) < largest * (1 - 1e-12):
-        return [words, tr("This is not the dominant eigenvalue: take another start.")]
+        return [words, tr("This is not the dominant eigenvalue. Use another start vector.")]
     return [words]
 
 
@@ -248,14 +250,16 @@ def _no_dominant(seen: list[Root]) -> str:
     """Why the iteration does not find one dominant eigenvalue: the start meets none of them, or two."""
     if not seen:
         return tr(
-            "The start has no part along the dominant eigenvector, so the iteration finds another "
-            "eigenvalue; only rounding errors can bring the dominant one in. Take another start."
+            "The start vector has no part along the dominant eigenvector, so the iteration finds "
+            "another eigenvalue. Only rounding errors can bring in the dominant eigenvector. Use "
+            "another start vector."
         )
     if seen[0].real:
         return tr(
-            "Two eigenvalues of opposite sign share the largest modulus: the vector alternates between two directions."
+            "Two eigenvalues of opposite sign have the largest modulus, so the vector alternates "
+            "between two directions."
         )
-    return tr("The two eigenvalues of largest modulus are a complex pair: the vector keeps rotating.")
+    return tr("The two eigenvalues of largest modulus are a complex pair, so the vector keeps rotating.")
 
 
 def _approach(top: Root, others: list[Root]) -> list[str]:
@@ -263,16 +267,24 @@ def _approach(top: Root, others: list[Root]) -> list[str]:
     reasons = []
     slow = len(top.eigenpairs) < top.multiplicity
     if slow:
-        reasons.append(tr("The dominant eigenvalue has too few eigenvectors, so the approach is slow, like $1/t$."))
+        reasons.append(
+            tr(
+                "The dominant eigenvalue has fewer eigenvectors than its multiplicity, so the convergence is "
+                "slow, like $1/t$."
+            )
+        )
     elif top.multiplicity > 1:
         reasons.append(
-            tr("The dominant eigenvalue is repeated: the limit is one of its many eigenvectors, chosen by the start.")
+            tr(
+                "The dominant eigenvalue is repeated. The limit is one of its many eigenvectors and "
+                "depends on the start vector."
+            )
         )
     if top.real and sp.N(top.value) < 0:
         reasons.append(
             tr(
-                "The dominant eigenvalue is negative, so the vector changes sign at every step: the "
-                "distance to the previous vector stays near 2, and the stopping rule must ignore the "
+                "The dominant eigenvalue is negative, so the vector changes sign at every step. The "
+                "distance to the previous vector stays near 2, so the stopping rule must ignore the "
                 "sign."
             )
         )
@@ -280,7 +292,8 @@ def _approach(top: Root, others: list[Root]) -> list[str]:
     if ratio and not slow:
         reasons.append(
             tr(
-                "Each step multiplies the error by about {ratio}, the ratio of the two largest moduli.",
+                "Each step multiplies the error by about {ratio}, the ratio of the two largest "
+                "moduli of the eigenvalues.",
                 ratio=figure(ratio, 3),
             )
         )

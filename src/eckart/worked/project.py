@@ -50,7 +50,8 @@ def project(given: object, new: object, k: int = 1) -> Solution:
     if rows.cols != table.cols:
         raise InputError(
             tr(
-                "The new rows have {given} entries, but the table has {needed} columns. Enter a value for each column.",
+                "Each new row has {given} entries, but the table has {needed} columns. Enter one "
+                "value for each column.",
                 given=rows.cols,
                 needed=table.cols,
             )
@@ -71,19 +72,19 @@ def project(given: object, new: object, k: int = 1) -> Solution:
         *data_steps(data, "1"),
         *spectral_steps(data.cross_products, data.found, "S"),
         Step(
-            tr("The new rows: subtract the means of the old rows, not their own."),
+            tr("Centre the new rows: subtract the means of the old rows, not the means of the new rows."),
             "X' - μ",
             (Equation("X'", rows), Equation("X' - μ", centred)),
         ),
         Step(
-            tr("Scores of the new rows along the components of the old ones."),
+            tr("Scores of the new rows on the components of the old rows."),
             "Z' = (X' - μ) V_k",
             (Equation("V_k", vectors), Equation("Z'", scores)),
-            tr("Centring the new rows with their own means would move their mean to the centre of the old ones."),
+            tr("Centring the new rows with their own means would move them to the centre of the old rows."),
             more=partial(product_steps, centred, vectors, "z", scores),
         ),
         Step(
-            tr("Back to the columns, and the squared distance of each new row from its reconstruction."),
+            tr("Reconstruct the new rows, and compute the squared distance of each new row from its reconstruction."),
             "X'_k = Z' V_k^T + μ,  d_i = ‖x'_i - x'_{k,i}‖^2",
             (Equation("X'_k", back), Equation("d", distances)),
             more=lambda: written(
@@ -93,4 +94,4 @@ def project(given: object, new: object, k: int = 1) -> Solution:
     )
     parts = {"scores": scores, "reconstruction": back, "distances": distances, "components": vectors}
     answer = (Equation("Z'", scores), Equation("X'_k", back), Equation("d", distances))
-    return Solution(tr("New rows in the components of a table"), steps, answer, parts)
+    return Solution(tr("New rows projected on the components of a table"), steps, answer, parts)

@@ -56,19 +56,19 @@ def pseudo_inverse(given: object) -> Solution:
     steps = (
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
         Step(
-            tr("Its singular value decomposition, with the singular values that are not zero."),
+            tr("The singular value decomposition of the matrix, with its non-zero singular values."),
             "A = X Σ Y^T",
             (*values, Equation("X", found.left), Equation("Y", found.right)),
             more=partial(details, a),
         ),
         Step(
-            tr("Take their reciprocals; zeros stay zeros, and the shape is transposed."),
+            tr("Replace the singular values by their reciprocals. Zeros stay zero, and the shape is transposed."),
             "A^+ = Y Σ^+ X^T",
             (*negated, Equation("A^+", inverse)),
             more=partial(product_steps, scaled, found.left.T, "(A^+)", inverse),
         ),
         Step(
-            tr("Check the defining property."),
+            tr("Check the defining property of the pseudo-inverse."),
             "A A^+ A = A",
             (Equation("A A^+ A", (a * inverse * a).applyfunc(sp.expand)),),
         ),

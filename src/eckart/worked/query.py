@@ -61,9 +61,12 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
     v = sp.Matrix.hstack(*[pair.unit for pair in eigenpairs])
     cosines = [cosine(row, a[i, :], projector) for i in range(a.rows)]
     steps = (
-        Step(tr("The matrix, and the new row."), numbers=(Equation("A", a), Equation("q", row))),
+        Step(tr("The matrix and the new row."), numbers=(Equation("A", a), Equation("q", row))),
         Step(
-            tr("The right singular vectors connect columns with concepts; the singular values are their strength."),
+            tr(
+                "The right singular vectors connect columns with concepts. The singular values are the "
+                "strengths of the concepts."
+            ),
             "A = U Σ V^T",
             (
                 *[Equation(f"σ_{i}", value) for i, value in enumerate(parts.values[: len(eigenpairs)], 1)],
@@ -72,13 +75,13 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
             more=partial(details, a),
         ),
         Step(
-            tr("Into concept space."),
+            tr("Map the new row to concept space."),
             "q V",
             (Equation("q V", concepts),),
             more=partial(product_steps, row, v, "c", concepts),
         ),
         Step(
-            tr("Back to the columns: what a row with these concepts looks like."),
+            tr("Map it back to the columns: this is the row that these concepts predict."),
             "q V V^T",
             (Equation("q V V^T", back),),
             _suggestion(row, back),
@@ -86,8 +89,8 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
         ),
         Step(
             tr(
-                "Similar rows: the cosine of the angle in concept space. 1 means the same direction; the "
-                "cosine distance is 1 minus the cosine."
+                "Similar rows: the cosine of the angle between two rows in concept space. 1 means "
+                "the same direction. The cosine distance is 1 minus the cosine."
             ),
             "cos = (q V) · (a V) / (‖q V‖ ‖a V‖)",
             (_table(cosines),),
@@ -114,7 +117,7 @@ def cosine(first: sp.Matrix, second: sp.Matrix, projector: sp.Matrix) -> sp.Expr
 def _suggestion(row: sp.Matrix, back: sp.Matrix) -> str:
     open_places = [j for j in range(row.cols) if row[j] == 0 and sp.N(back[j]) > 1e-9]
     if not open_places:
-        return tr("No column that is 0 in the query gains anything: there is nothing to suggest.")
+        return tr("No column that is 0 in the query becomes positive, so there is nothing to suggest.")
     order = sorted(open_places, key=lambda j: -float(sp.N(back[j])))
     words = ", ".join(str(j + 1) for j in order)
     return tr("Of the columns that are 0 in the query, suggest {words}.", words=words)

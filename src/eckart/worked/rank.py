@@ -46,9 +46,9 @@ def rank(given: object) -> Solution:
     steps = (Step(tr("The matrix."), numbers=(Equation("A", a),)), *steps, *_closing(a, echelon, count))
     if count:
         statement = tr(
-            "Which rows form a basis? Write the rows as columns and reduce fully: columns with a "
-            "leading 1 belong to basis rows (here: {words}), and each column of the result contains "
-            "the coordinates of its row.",
+            "Which rows form a basis? Write the rows as columns and reduce the matrix fully. Columns "
+            "with a leading 1 belong to basis rows (here: {words}). Each column of the result "
+            "contains the coordinates of its row.",
             words=words,
         )
         steps += (
@@ -59,7 +59,7 @@ def rank(given: object) -> Solution:
                 more=partial(reduction_steps, a.T),
             ),
             Step(
-                tr("Check: coordinates times basis give the rows back."),
+                tr("Check: the coordinates times the basis give the original rows."),
                 "A = C B",
                 (Equation("C", coordinates), Equation("C B", coordinates * basis)),
                 check=True,
@@ -130,11 +130,13 @@ def _closing(a: sp.Matrix, echelon: object, count: int) -> tuple[Step, ...]:
         remark = tr("Every row is zero.")
     elif zero:
         remark = trn(
-            "{n} row is zero: it depends on the others.", "{n} rows are zero: that many depend on the others.", zero
+            "{n} row is zero, because it depends on the other rows.",
+            "{n} rows are zero, because they depend on the other rows.",
+            zero,
         )
     statement = trn(
-        "In this form {n} row is not zero, so the rank is {n}.",
-        "In this form {n} rows are not zero, so the rank is {n}.",
+        "In this form, {n} row is not zero, so the rank is {n}.",
+        "In this form, {n} rows are not zero, so the rank is {n}.",
         count,
     )
     return (Step(statement, remark=remark),)

@@ -84,7 +84,7 @@ def reduction_steps(a: object) -> tuple[Step, ...]:
 
 def null_space_steps(shifted: sp.Matrix, unknown: str = "x") -> tuple[Step, ...]:
     """(M - λ I) x = 0 as equations, reduced, with the free unknowns named and the general solution."""
-    system = Step(tr("Written out as a system of equations."), numbers=tuple(_equations(shifted, unknown)))
+    system = Step(tr("The same as a system of equations."), numbers=tuple(_equations(shifted, unknown)))
     _, form, pivots = reduced(shifted)
     free = [j for j in range(shifted.cols) if j not in pivots]
     names = ", ".join(f"${unknown}_{j + 1}$" for j in free)
@@ -92,7 +92,7 @@ def null_space_steps(shifted: sp.Matrix, unknown: str = "x") -> tuple[Step, ...]
     for i, pivot in enumerate(pivots):
         right = [_term(_plain(-form[i, j]), f"{unknown}_{j + 1}") for j in free if form[i, j] != 0]
         lines.append(f"{unknown}_{pivot + 1} = " + (_sum(right) if right else "0"))
-    words = tr("Free unknowns: {names}. The others follow.", names=names)
+    words = tr("Free unknowns: {names}. They determine the other unknowns.", names=names)
     solved = Step(words if pivots else tr("Free unknowns: {names}.", names=names), ",  ".join(lines))
     return (system, *reduction_steps(shifted), solved)
 

@@ -58,7 +58,7 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     centred = [_centred(table[:, j]) for j in range(table.cols)]
     goal = _centred(y)
     if goal.is_zero_matrix:
-        raise InputError(tr("The target does not vary, so nothing can be correlated with it. Use another target."))
+        raise InputError(tr("The target is constant, so no column is correlated with it. Use another target."))
     products, squares = [x.dot(goal) for x in centred], [x.dot(x) for x in centred]
     own = goal.dot(goal)
     found = list(map(_correlation, products, squares, repeat(own)))
@@ -66,11 +66,11 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     order, chosen = _ranked(found, count, limit)
     compared = _comparison(order, squares, products, found, chosen)
     values = [Equation(f"r_{j}", r) for j, r in enumerate(found, 1)]
-    remark = tr("A column that does not vary has no correlation and counts as 0.") if 0 in squares else ""
+    remark = tr("A constant column has no correlation, which counts as 0.") if 0 in squares else ""
     steps = (
         Step(tr("The columns and the target."), numbers=(Equation("X", table), Equation("y", y))),
         Step(
-            tr("Subtract the means; from here on $X$ and $y$ are the differences."),
+            tr("Subtract the means. From here on, $X$ and $y$ are the centred values."),
             numbers=(Equation("X", sp.Matrix.hstack(*centred)), Equation("y", goal)),
         ),
         Step(
@@ -82,8 +82,8 @@ def select(given: object, target: object, *, count: int | None = None, threshold
         ),
         Step(
             tr(
-                "This filter judges the columns one at a time: two redundant columns are both kept, and a"
-                " column that helps only together with another is dropped."
+                "This filter judges each column separately. It keeps both of two redundant columns, "
+                "and drops a column that helps only together with another column."
             )
         ),
     )
@@ -91,7 +91,7 @@ def select(given: object, target: object, *, count: int | None = None, threshold
     words = ", ".join(map(str, numbers)) or tr("none")
     parts = {"correlations": sp.Matrix(found), "chosen": numbers}
     return Solution(
-        tr("Columns chosen by correlation with a target"),
+        tr("Columns selected by their correlation with a target"),
         steps,
         (Equation("", tr("Keep columns: {words}.", words=words)),),
         parts,
@@ -101,7 +101,8 @@ def select(given: object, target: object, *, count: int | None = None, threshold
 def _check_limits(count: int | None, threshold: float | None, columns: int) -> None:
     if count is not None and threshold is not None:
         raise ParameterError(
-            tr("{first} and {second} cannot be combined: use only one of them.", first=either("count", "--count"),
+            tr("{first} and {second} each determine the number of columns. Use only one of "
+            "them.", first=either("count", "--count"),
                second=either("threshold", "--threshold"))
         )  # fmt: skip
     if count is not None:
@@ -140,11 +141,11 @@ def _products(centred: list[sp.Matrix], goal: sp.Matrix) -> tuple[Step, ...]:
 def _rule(count: int | None, limit: float) -> str:
     if count:
         return trn(
-            "Correlate each column with the target and keep the one with the largest $|r|$.",
-            "Correlate each column with the target and keep the {n} with the largest $|r|$.",
+            "Correlate each column with the target and keep the column with the largest $|r|$.",
+            "Correlate each column with the target and keep the {n} columns with the largest $|r|$.",
             count,
         )
-    return tr("Correlate each column with the target and keep those with $|r| ≥ {limit}$.", limit=figure(limit))
+    return tr("Correlate each column with the target and keep the columns with $|r| ≥ {limit}$.", limit=figure(limit))
 
 
 def _centred(column: sp.Matrix) -> sp.Matrix:

@@ -33,7 +33,7 @@ def spectral_steps(
     exact_polynomial = not found.polynomial.as_expr().has(sp.Float)
     if not exact_polynomial:
         remark = tr(
-            "Exact arithmetic with such entries would grow without end, so the rest is computed with 40 digits."
+            "Exact expressions with such entries would become too long, so the rest is computed with 40 digits."
         )
         table = tuple(Equation(f"λ_{i}", value) for i, value in enumerate(found.values, 1))
         steps: tuple[Step, ...] = (
@@ -59,8 +59,8 @@ def _polynomial_step(m: sp.Matrix, found: Spectrum, name: str) -> Step:
     if text_number(product) != text_number(expanded):
         numbers.append(Equation("p(λ)", product))
     statement = tr(
-        "$λ$ is an eigenvalue if $({name} - λ I) e = 0$ has a solution other than 0, that is, if "
-        "the determinant of ${name} - λ I$ is zero. Up to sign, that determinant is the "
+        "$λ$ is an eigenvalue if $({name} - λ I) e = 0$ has a solution other than 0, that is, if the "
+        "determinant of ${name} - λ I$ is zero. Up to its sign, this determinant is the "
         "characteristic polynomial.",
         name=name,
     )
@@ -78,7 +78,7 @@ def _roots_step(found: Spectrum) -> Step:
             values = ", ".join(_short(root.value) for root in roots)
             remarks.append(tr("Multiplicity of ${values}$: {times}.", values=values, times=times))
     if any(not root.real for root in found.roots):
-        remarks.append(tr("Some roots are complex: the matrix rotates a plane and keeps no real direction in it."))
+        remarks.append(tr("Some roots are complex: the matrix rotates a plane and preserves no real direction in it."))
     numbers = tuple(Equation(f"λ_{i}", value) for i, value in enumerate(found.values, 1))
     more = partial(_more_about_roots, found)
     return Step(tr("Its roots are the eigenvalues."), _root_formula(found), numbers, " ".join(remarks), more)
@@ -92,7 +92,7 @@ def _more_about_roots(found: Spectrum) -> tuple[Step, ...]:
             _, b, c = factor.all_coeffs()
             line = f"λ = (-({text_number(b)}) ± sqrt(({text_number(b)})^2 - 4 ({text_number(c)}))) / 2"
             inside = Equation("b^2 - 4 c", sp.expand(b * b - 4 * c))
-            steps.append(Step(tr("The quadratic formula with these numbers."), line, (inside,)))
+            steps.append(Step(tr("Substitute these numbers into the quadratic formula."), line, (inside,)))
         elif factor.degree() > 2 and factor.domain.is_QQ:
             steps += root_steps(factor)
     return tuple(steps)
@@ -104,14 +104,16 @@ def _more_about_vectors(shifted: object, eigenpairs: tuple[Eigenpair, ...]) -> t
     if len(eigenpairs) > 1 and all((a.direction.T * b.direction)[0] == 0 for a, b in combinations(eigenpairs, 2)):
         steps.append(
             Step(
-                tr("Make the solutions orthogonal by Gram-Schmidt, then take the simplest numbers."),
+                tr("Make the solutions orthogonal by Gram-Schmidt, then multiply them so that the numbers are simple."),
                 "x_j - ∑ ((x_i · x_j) / (x_i · x_i)) x_i",
             )
         )
     for pair in eigenpairs:
         numbers = (Equation("x", pair.direction), Equation("‖x‖", pair.length), Equation("e", pair.unit))
-        statement = tr("A solution in the simplest numbers, its length, and the unit vector.")
-        remark = tr("The opposite vector would do as well; here the largest entry is made positive.")
+        statement = tr("A solution with simple numbers, its length, and the unit vector.")
+        remark = tr(
+            "The opposite vector is equally valid. Here, the sign is chosen so that the largest entry is positive."
+        )
         steps.append(Step(statement, f"‖x‖ = sqrt({squares(pair.direction)})", numbers, remark))
     return tuple(steps)
 
@@ -120,8 +122,8 @@ def _unsolvable(factor: sp.Poly) -> str:
     shown = f"${text_number(factor.as_expr())}$"
     if factor.degree() > 4:
         return tr(
-            "The factor {factor} is irreducible, and no formula exists above degree 4: its roots are "
-            "computed to 40 digits, of which six are shown.",
+            "The factor {factor} is irreducible, and there is no general formula above degree 4. Its "
+            "roots are computed to 40 digits, of which six are shown.",
             factor=shown,
         )
     return tr(
@@ -138,7 +140,7 @@ def _root_formula(found: Spectrum) -> str:
 def _vector_step(m: sp.Matrix, root: Root, found: Spectrum, name: str) -> Step:
     first = 1 + sum(r.multiplicity for r in found.roots[: found.roots.index(root)])
     statement = tr(
-        "For ${root}$ solve $({name} - λ I) x = 0$ and divide by the length.",
+        "For ${root}$, solve $({name} - λ I) x = 0$ and divide by the length.",
         root=f"λ {'=' if root.exact and _is_short(root.value) else '≈'} {_short(root.value)}",
         name=name,
     )
@@ -163,9 +165,9 @@ def _dimension_remark(m: sp.Matrix, root: Root) -> str:
     if dimension < root.multiplicity:
         return trn(
             "The multiplicity of the root is {multiplicity}, but it has only {n} independent "
-            "eigenvector: the matrix cannot be diagonalised.",
+            "eigenvector, so the matrix cannot be diagonalised.",
             "The multiplicity of the root is {multiplicity}, but it has only {n} independent "
-            "eigenvectors: the matrix cannot be diagonalised.",
+            "eigenvectors, so the matrix cannot be diagonalised.",
             dimension,
             multiplicity=root.multiplicity,
         )
@@ -173,9 +175,12 @@ def _dimension_remark(m: sp.Matrix, root: Root) -> str:
         return ""
     if m.is_symmetric():
         return tr(
-            "The solutions form a space of dimension {dimension}; this basis of it is orthogonal.", dimension=dimension
+            "The solutions form a space of dimension {dimension}. The basis chosen here is orthogonal.",
+            dimension=dimension,
         )
-    return tr("The solutions form a space of dimension {dimension}; any basis of it will do.", dimension=dimension)
+    return tr(
+        "The solutions form a space of dimension {dimension}. Any basis of this space is valid.", dimension=dimension
+    )
 
 
 def _vector_details(m: sp.Matrix, root: Root, name: str) -> Callable[[], tuple[Step, ...]] | None:
@@ -198,8 +203,8 @@ def _is_in_letter(pair: Eigenpair) -> bool:
 def _by_letter(root: Root, name: str) -> tuple[Step, ...]:
     """The eigenvector as a polynomial in λ, the same for all roots of one factor."""
     statement = tr(
-        "Solve with $λ$ as a symbol and use $p(λ) = 0$ to lower its powers. The same vector is valid for all roots of "
-        "this factor; substitute the root and divide by the length."
+        "Solve with $λ$ as a symbol, and use $p(λ) = 0$ to reduce its powers. The same vector is "
+        "valid for all roots of this factor. Substitute the root and divide by the length."
     )
     steps = []
     for pair in root.eigenpairs:

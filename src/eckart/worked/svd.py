@@ -115,7 +115,10 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
     steps = [
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
         Step(
-            tr("Its cross-products: a symmetric matrix whose eigenvalues are the squares of the singular values."),
+            tr(
+                "The cross-products of the columns of $A$: a symmetric matrix whose eigenvalues are the "
+                "squared singular values of $A$."
+            ),
             "A^T A v = σ^2 v",
             (Equation("A^T A", a.T * a),),
             more=partial(product_steps, a.T, a, "s"),
@@ -149,11 +152,13 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
 def _factor_steps(parts: Factors, values: list[Value], left: sp.Matrix) -> list[Step]:
     rank = len(values)
     zero = parts.a.cols - rank
-    remark = trn("{n} of them is not zero, so the rank is {n}.", "{n} of them are not zero, so the rank is {n}.", rank)
+    remark = trn(
+        "{n} eigenvalue is not zero, so the rank is {n}.", "{n} eigenvalues are not zero, so the rank is {n}.", rank
+    )
     if zero:
         null = trn(
-            "The eigenvector for 0 spans the null space of $A$.",
-            "The {n} eigenvectors for 0 span the null space of $A$.",
+            "The eigenvector for the eigenvalue 0 spans the null space of $A$.",
+            "The {n} eigenvectors for the eigenvalue 0 span the null space of $A$.",
             zero,
         )
         remark = f"{remark} {null}"
@@ -161,15 +166,20 @@ def _factor_steps(parts: Factors, values: list[Value], left: sp.Matrix) -> list[
     vectors = tuple(Equation(f"u_{i + 1}", left[:, i]) for i in range(rank))
     product = parts.approximation(rank)
     return [
-        Step(tr("Singular values are the square roots of these eigenvalues."), "σ_i = sqrt(λ_i)", numbers, remark),
         Step(
-            tr("Left singular vectors: multiply $A$ by each right one and divide by its singular value."),
+            tr("The singular values of $A$ are the square roots of these eigenvalues."),
+            "σ_i = sqrt(λ_i)",
+            numbers,
+            remark,
+        ),
+        Step(
+            tr("Left singular vectors: multiply $A$ by each right singular vector and divide by its singular value."),
             "u_i = A v_i / σ_i",
             vectors,
             more=partial(product_steps, parts.a, parts.right, "(A V)") if parts.a.rows <= 8 else None,
         ),
         Step(
-            tr("Check: the product gives the matrix back."),
+            tr("Check: the product equals the matrix."),
             "A = U Σ V^T = σ_1 u_1 v_1^T + …",
             (Equation("U Σ V^T", product),),
             check=True,
@@ -201,9 +211,7 @@ def full(a: sp.Matrix, left: sp.Matrix, right: sp.Matrix, values: list[Value]) -
 
 
 def _full_step(whole: tuple[Value, Value, Value]) -> Step:
-    statement = tr(
-        "The full form: fill up $U$ and $V$ with unit vectors orthogonal to those found, and $Σ$ with zeros."
-    )
+    statement = tr("The full form: extend $U$ and $V$ with further orthogonal unit vectors, and $Σ$ with zeros.")
     names = ("U", "Σ", "V")
     return Step(statement, "U^T U = I,  V^T V = I", tuple(Equation(n, v) for n, v in zip(names, whole, strict=True)))
 
@@ -214,8 +222,9 @@ def truncation_step(parts: Factors, k: int) -> Step:
     rest = parts.a - near
     direct = canonical(sum((entry * entry for entry in rest), sp.Integer(0)))
     statement = trn(
-        "Keep the largest term and drop the rest: no matrix of rank {n} is closer (Eckart and Young).",
-        "Keep the {n} largest terms and drop the rest: no matrix of rank {n} is closer (Eckart and Young).",
+        "Keep the largest term and drop the other terms. No matrix of rank {n} is closer to $A$ (Eckart and Young).",
+        "Keep the {n} largest terms and drop the other terms. No matrix of rank {n} is closer to $A$ "
+        "(Eckart and Young).",
         k,
     )
     numbers = (
@@ -223,7 +232,9 @@ def truncation_step(parts: Factors, k: int) -> Step:
         Equation(f"‖A - A_{k}‖_F^2", direct),
         Equation(tr("dropped $σ^2$"), parts.error_squared(k)),
     )
-    remark = tr("The squared error, added up entry by entry, is the sum of the squares of the dropped singular values.")
+    remark = tr(
+        "The squared error, summed over all entries, is the sum of the squared singular values that were dropped."
+    )
     return Step(statement, f"A_{k} = ∑ σ_i u_i v_i^T,  ‖A - A_{k}‖_F^2 = ∑ σ_i^2, i > {k}", numbers, remark)
 
 

@@ -89,9 +89,9 @@ LESSONS = (
                 "sign of the vector alternates, so the stopping rule must ignore the sign."
             ),
             mark(
-                "Deflation removes an eigenpair that has been found, so that power iteration finds the next one. For "
-                "symmetric $M$, use $B = M - λ v v^T$ (Hotelling). For other matrices, use $B = M - λ v x^T$ with $x ·"
-                " v = 1$ (Wielandt)."
+                "Deflation removes an eigenpair that has been found, the eigenvalue $λ$ with the unit vector $v$, so "
+                "that power iteration finds the next one. For symmetric $M$, use $B = M - λ v v^T$ (Hotelling). For "
+                "other matrices, use $B = M - λ v x^T$ with $x · v = 1$ (Wielandt)."
             ),
         ),
     ),
@@ -233,14 +233,16 @@ LESSONS = (
                 "No straight line separates two concentric circles. Kernel PCA maps the points to a feature space and "
                 "applies PCA there. It never computes the map itself, because it needs only the inner products $K(x, "
                 "z) = φ(x)^T φ(z)$. First centre the kernel matrix: subtract its row means and its column means, and "
-                "add the overall mean, $K~ = K - 1K - K1 + 1K1$. Then find its eigenvectors $v$ and scale them as $a ="
-                " v / sqrt(λ)$, so that the components have unit length. The scores are $K~ a = sqrt(λ) v$."
+                "add the overall mean, $K~ = K - 1K - K1 + 1K1$, where every entry of the matrix $1$ is $1/n$. Then "
+                "find its eigenvectors $v$ and scale them as $a = v / sqrt(λ)$, so that the components have unit "
+                "length. The scores are $K~ a = sqrt(λ) v$."
             ),
             mark(
                 "Isomap unrolls a curve or a curved surface. It joins each point to its nearest neighbours and "
                 "measures distances by shortest paths in this graph instead of straight lines. It then finds "
-                "coordinates with these distances: square them, centre their matrix, and multiply the eigenvectors of "
-                "$B = -1/2 J D^2 J$ by $sqrt(λ)$."
+                "coordinates with these distances: square them, centre the matrix $D^2$ of the squares, and multiply "
+                "the eigenvectors of $B = -1/2 J D^2 J$ by $sqrt(λ)$. Here $J$ subtracts the means: it has $1 - 1/n$ "
+                "on the diagonal and $-1/n$ elsewhere."
             ),
         ),
     ),

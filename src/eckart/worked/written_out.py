@@ -59,8 +59,8 @@ def trace_steps(m: sp.Matrix, name: str) -> tuple[Step, ...]:
         if chain.is_zero_matrix:
             break
     statement = tr(
-        "The coefficients by Faddeev and LeVerrier: each is a trace, and once a matrix of the chain is zero, all "
-        "further coefficients are 0."
+        "The coefficients by the method of Faddeev and LeVerrier: each coefficient is a trace. Once "
+        "a matrix of the sequence is zero, all further coefficients are 0."
     )
     formula = f"N_1 = {name},  N_k = {name} (N_{{k-1}} + c_{{k-1}} I),  c_k = -tr(N_k) / k"
     return (Step(statement, formula, tuple(numbers)),)

@@ -87,7 +87,7 @@ def test_page_says_what_was_found(tmp_path: Path) -> None:
         "<title>Crime &amp; punishment</title>", "62.01 %", "62.006 %", "62.007 %", "95.66 %",
         "Assault +0.58, Rape +0.54, Murder +0.54", "Units differ.", "California", "Keep 1 component", "Rows × columns",
         "PC1 is dominated by Assault, Rape and Murder", "PC1 and PC2 together explain 86.8 %", "1 pass over the data",
-        "divided by its standard deviation", "do not depend on chance", "at least 62.006 % of the variance",
+        "divided by its standard deviation", "The bounds hold with certainty", "at least 62.006 % of the variance",
     ):  # fmt: skip
         assert part in words
     for fact in ("Seed", "Threads", "Solver", "Requested accuracy", "numpy", "Planned", "Numerical rank"):

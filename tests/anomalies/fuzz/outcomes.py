@@ -119,7 +119,7 @@ def in_pieces(path: Path) -> Outcome:
         for place, size in (
             ("text.rows._HELD", 0),
             ("text.rows._HEAD", 500),
-            ("text.rows._CHUNK", 300),
+            ("text.index._CHUNK", 300),
             ("bytes.CHUNK", 300),
         ):
             stack.enter_context(mock.patch(f"eckart.io.{place}", size))

@@ -51,5 +51,5 @@ def test_tensors_on_a_card_have_their_own(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_unknown_devices_are_refused() -> None:
-    with pytest.raises(InputError, match="'tpu' is not valid: use 'cuda'"):
+    with pytest.raises(InputError, match=r"'tpu' is not valid. Use 'cuda'"):
         transfer_to("tpu", np.ones((2, 2)))

@@ -14,7 +14,7 @@ import eckart as ek
 from eckart.errors import DataWarning
 from tests.anomalies.fuzz.variants import VARIANTS
 
-PLAIN = "Integers beyond 2**53 were rounded to the nearest float64."
+PLAIN = "Integers larger than 2**53 were rounded to the nearest float64 number."
 FILES = (
     "large.npz", "large-coo.npz", "large-dense.npz", "large-entry.mtx", "rounded-entries.parquet", "integers.h5",
     "integers.h5ad",
@@ -68,5 +68,5 @@ def test_conversion_reports_rounded_integers(tmp_path: Path) -> None:
 
 
 def test_sparse_matrices_in_memory(tmp_path: Path) -> None:
-    with pytest.warns(DataWarning, match=r"beyond 2\*\*53 were rounded"):
+    with pytest.warns(DataWarning, match=r"larger than 2\*\*53 were rounded"):
         ek.decompose(sparse.csr_array(np.array([[1, 2**53 + 1], [3, 5]])), "svd", k=1)

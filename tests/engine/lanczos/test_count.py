@@ -32,17 +32,17 @@ def test_the_basis_grows() -> None:
 
 
 def test_a_basis_that_may_not_grow_ends_in_a_refusal() -> None:
-    with pytest.raises(MemoryBudgetError, match=r"90 % of the total needs at least \d+ components"):
+    with pytest.raises(MemoryBudgetError, match=r"Explaining 90 % of the total takes at least \d+ components"):
         run(0.9, capacity=48, most=0)
 
 
 def test_a_basis_with_room_for_less_than_a_block_ends_in_a_refusal() -> None:
-    with pytest.raises(MemoryBudgetError, match="needs at least"):
+    with pytest.raises(MemoryBudgetError, match="takes at least"):
         run(0.9, capacity=48, most=51)
 
 
 def test_no_more_passes_than_allowed() -> None:
-    with pytest.raises(ParameterError, match="After max_passes=5 passes it is still unknown"):
+    with pytest.raises(ParameterError, match="After max_passes=5 passes over the data, it is still unknown"):
         run(0.9, capacity=180, most=180, max_passes=5)
 
 

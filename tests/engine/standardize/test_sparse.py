@@ -107,6 +107,6 @@ def test_scaling_by_a_deviation_that_is_lost_to_rounding_is_refused():
     matrix = sparse.csr_array(dense)
     weights = np.ones(12)
     weights[1] = 1e-20
-    with pytest.raises(ek.errors.InputError, match=r"column 1 .* cannot be determined from sparse data"):
+    with pytest.raises(ek.errors.InputError, match=r"column 1 .* cannot be computed accurately from sparse data"):
         ek.decompose(matrix, k=1, sample_weight=weights, scale=True, stream=True, memory="2MB", solver="gram")
     assert ek.decompose(dense, k=1, sample_weight=weights, scale=True).certificate.proved

@@ -73,8 +73,8 @@ def a_circle(file: Any, _folder: Path) -> None:
         (behind_a_soft_link, "link to another file"),
         (external_storage, "external storage"),
         (virtual, "virtual dataset"),
-        (larger_than_stored, "the array has only 1. The"),
-        (never_written, "the array has only 0. The"),
+        (larger_than_stored, "the file contains only 1. The"),
+        (never_written, "the file contains only 0. The"),
         (a_circle, "leads back to itself"),
     ],
 )
@@ -94,7 +94,9 @@ def test_a_soft_link_inside_the_file_is_followed(tmp_path: Path) -> None:
 def test_a_chunk_larger_than_the_budget_is_refused_with_figures(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("X", (40_000, 300), "f8", chunks=(40_000, 300), compression="gzip")[:] = 0
-    with pytest.raises(MemoryBudgetError, match=r"40000 x 300 values takes 96 MB .* half of the 100 MB"):
+    with pytest.raises(
+        MemoryBudgetError, match=r"40000 x 300 values takes 96 MB .* half of the memory limit of 100 MB"
+    ):
         open_rows(tmp_path / "a.h5", memory=100_000_000)
 
 
@@ -125,7 +127,7 @@ def test_chunks_that_are_lost_or_elsewhere(tmp_path: Path, name: str) -> None:
     FILES[name](tmp_path / name)
     chunk = chunks(tmp_path / name)[1]
     chunk.replace(tmp_path / "moved")
-    refused(tmp_path / name, "takes 3 chunks, but the array has only 2")
+    refused(tmp_path / name, "needs 3 chunks, but the file contains only 2")
     chunk.symlink_to(tmp_path / "moved")
     refused(tmp_path / name, "is a symbolic link")
 
@@ -142,14 +144,14 @@ def test_codecs_that_are_not_known_are_refused(tmp_path: Path) -> None:
     meta = tmp_path / "a.zarr" / "X" / ".zarray"
     codec = '{"id": "fixedscaleoffset", "scale": 10, "offset": 0, "dtype": "<f8"}'
     meta.write_text(meta.read_text().replace('"filters": null', f'"filters": [{codec}]'))
-    refused(tmp_path / "a.zarr", "codec fixedscaleoffset")
+    refused(tmp_path / "a.zarr", "compressed with fixedscaleoffset")
 
 
 def test_a_shape_that_exceeds_the_stored_chunks(tmp_path: Path) -> None:
     FILES["dense3.zarr"](tmp_path / "a.zarr")
     meta = tmp_path / "a.zarr" / "X" / "zarr.json"
     meta.write_text(meta.read_text().replace("40", "40000000000"))
-    refused(tmp_path / "a.zarr", "chunks, but the array has only 3")
+    refused(tmp_path / "a.zarr", "chunks, but the file contains only 3")
 
 
 def test_sound_files_are_read(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_what_cannot_be_read_in_blocks_counts_against_the_limit(tmp_path, monkey
         np.savez(tmp_path / "a.npz", x=np.asfortranarray(DATA))
     assert ek.open_data(tmp_path / "a.npz", memory="1MB").shape == DATA.shape
     with pytest.raises(
-        MemoryBudgetError, match=r"can only be read whole, which takes about [\d.]+ kB, but only 20 kB is"
+        MemoryBudgetError,
+        match=r"can only be read as a whole, which takes about [\d.]+ kB, but the memory limit is 20 kB",
     ):
         ek.open_data(tmp_path / "a.npz", memory="20kB")

@@ -42,7 +42,7 @@ def test_names_that_occur_twice_are_numbered(tmp_path: Path) -> None:
         file["var/_index"] = np.array(["gene", "gene", "other"], dtype=h5py.string_dtype())
     opened = ek.open_data(tmp_path / "x.h5ad")
     assert opened.metadata.column_names == ("gene", "gene.2", "other")
-    assert any("'gene' became 'gene.2'" in note for note in opened.metadata.notes)
+    assert any("'gene' is now 'gene.2'" in note for note in opened.metadata.notes)
 
 
 def test_an_array_stored_by_columns_is_read_a_few_columns_at_a_time(tmp_path, monkeypatch):
@@ -94,7 +94,7 @@ def test_packed_names_that_expand_to_gigabytes_are_refused(tmp_path):
 def test_an_array_without_a_shape_is_named(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["nothing"] = h5py.Empty("f8")
-    with pytest.raises(ParameterError, match=r"no two-dimensional array outside its groups.*key="):
+    with pytest.raises(ParameterError, match=r"no two-dimensional array at the top level.*key="):
         ek.open_data(tmp_path / "x.h5")
     with pytest.raises(FileError, match="is not a matrix of numbers"):
         ek.open_data(tmp_path / "x.h5", key="nothing")

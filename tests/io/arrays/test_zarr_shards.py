@@ -40,14 +40,14 @@ def test_missing_chunks_of_shards_are_an_error(tmp_path: Path, options: dict[str
     assert rows is not None
     np.testing.assert_array_equal(rows.read(0, 14), TABLE)
     _sharded(tmp_path / "part.zarr", slice(2, None), **options)
-    with pytest.raises(FileError, match="takes 21 chunks, but the array has only 18"):
+    with pytest.raises(FileError, match="needs 21 chunks, but the file contains only 18"):
         open_rows(tmp_path / "part.zarr")
 
 
 def test_unsupported_codecs_of_the_index_are_named(tmp_path: Path) -> None:
     codecs = [zarr.codecs.BytesCodec(), zarr.codecs.TransposeCodec(order=(0, 1, 2))]
     _sharded(tmp_path / "x.zarr", slice(None), index_codecs=codecs[::-1])
-    with pytest.raises(FileError, match="the index of its shards is stored with transpose, which is not supported"):
+    with pytest.raises(FileError, match="the index of its shards is encoded with transpose, which Eckart cannot read"):
         open_rows(tmp_path / "x.zarr")
 
 

@@ -93,7 +93,7 @@ def test_more_rows_than_the_file_has_room_for_are_refused(tmp_path: Path) -> Non
     assert declared in content
     path.write_bytes(content.replace(declared, (2**50).to_bytes(8, "little")))
     for call in (open_rows, lambda path: ek.decompose(path, k=1, stream=True, memory=200_000)):
-        with pytest.raises(FileError, match="1,125,899,906,842,624 rows, more than the file has room for"):
+        with pytest.raises(FileError, match="1,125,899,906,842,624 rows, which is more than the file can contain"):
             call(path)
 
 

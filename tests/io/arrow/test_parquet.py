@@ -54,3 +54,28 @@ def test_batches_are_read_as_pyarrow_reads_the_whole(tmp_path: Path) -> None:
     opened = ek.open_data(tmp_path / "x.parquet")
     expected = parquet.read_table(tmp_path / "x.parquet", columns=list("abc")).to_pandas().to_numpy()
     assert np.array_equal(np.asarray(opened.matrix), expected)
+
+
+def test_a_page_that_contradicts_its_checksum_is_refused(tmp_path: Path) -> None:
+    path, values = tmp_path / "a.parquet", np.random.default_rng(0).standard_normal(50)
+    options = {"write_page_checksum": True, "compression": "none", "use_dictionary": False}
+    parquet.write_table(pa.table({"a": values, "b": values}), path, **options)
+    assert ek.open_data(path).shape == (50, 2)
+    content = bytearray(path.read_bytes())
+    content[content.index(values.tobytes()) + 3] ^= 1
+    path.write_bytes(content)
+    for stream in (False, True):
+        with pytest.raises(FileError, match=r"(?i)crc|checksum"):
+            ek.decompose(path, k=1, stream=stream)
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+def test_texts_of_any_encoding_name_and_label_the_rows(tmp_path: Path, encoding: str) -> None:
+    path, names = tmp_path / "a.parquet", [f"row {i}" for i in range(40)]
+    table = pa.table({"name": names, "kind": ["u", "v"] * 20, "a": np.arange(40.0)})
+    encodings = {"name": encoding, "kind": encoding, "a": "PLAIN"}
+    parquet.write_table(table, path, row_group_size=7, use_dictionary=False, column_encoding=encodings)
+    for stream in (False, True):
+        source = ek.open_data(path, stream=stream)
+        assert source.metadata.row_names == tuple(names)
+        assert source.metadata.labels == {"kind": ("u", "v") * 20}

@@ -92,7 +92,7 @@ def test_row_groups_of_many_columns_are_decoded_by_columns(
 
 
 def test_a_row_group_that_takes_too_much_is_refused_with_figures(wide: tuple[Path, np.ndarray]) -> None:
-    said = r"row group 1 of 700 rows and 300 columns takes 1.68 MB .* all of the 1.5 MB"
+    said = r"row group 1 of 700 rows and 300 columns takes 1.68 MB .* all of the memory limit of 1.5 MB"
     with pytest.raises(MemoryBudgetError, match=said):
         open_rows(wide[0], memory=1_500_000)
 
@@ -114,7 +114,7 @@ def test_a_compressed_batch_is_counted_before_it_is_decoded(tmp_path: Path) -> N
             writer.write_table(zeros, max_chunksize=2_000_000)
     before = pa.total_allocated_bytes()
     del zeros
-    with pytest.raises(MemoryBudgetError, match=r"2,000,000 rows takes 128 MB .* half of the 100 MB"):
+    with pytest.raises(MemoryBudgetError, match=r"2,000,000 rows takes 128 MB .* half of the memory limit of 100 MB"):
         open_rows(path, memory=100_000_000)
     assert pa.total_allocated_bytes() <= before
 
@@ -134,3 +134,25 @@ def test_footers_agree_with_the_library(tmp_path: Path, compression: str | None)
     heads = batch_heads(path.read_bytes())
     assert [head.rows for head in heads] == [7, 1, 0, 400]
     assert {head.packed for head in heads} == {compression is not None}
+
+
+def test_small_blocks_do_not_decode_a_row_group_many_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a small budget, a row group is decoded by columns, several megabytes of rows at a time."""
+    monkeypatch.setattr("eckart.io.arrow.pieces._HELD_BYTES", 40_000 * 9 * 8)
+    path = write(tmp_path / "a.parquet")
+    monkeypatch.setattr("eckart.io.arrow.pieces.SMALL", 0)
+    rows: Any = open_rows(path, memory=20_000_000)
+    decoded: list[object] = []
+    iter_batches = parquet.ParquetFile.iter_batches
+
+    def counted(self: Any, *args: Any, **options: Any) -> Any:
+        decoded.append(options["columns"])
+        return iter_batches(self, *args, **options)
+
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", counted)
+    expected = truth()
+    for start in range(0, ROWS, 1000):
+        np.testing.assert_array_equal(rows.read(start, start + 1000), expected[start : start + 1000])
+    assert len(decoded) == 4 * 9  # 150,000 rows in pieces of 40,000, one column at a time
+    np.testing.assert_array_equal(rows.read(5, 100_005), expected[5:100_005])
+    np.testing.assert_array_equal(rows.read(39_000, 41_000), expected[39_000:41_000])

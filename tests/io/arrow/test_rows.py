@@ -16,9 +16,9 @@ from eckart.errors import FileError
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"a": [1, 2], "b": [0.5, 1.5]}, "The column 'a' is double in one and int64 in the other"),
-        ({"b": [0.5, 1.5], "a": [1.0, 2.0]}, "One has the column 'a' where the other has 'b'"),
-        ({"a": [1.0, 2.0], "b": [0.5, 1.5], "c": [1, 2]}, "Only one of them has the column 'c'"),
+        ({"a": [1, 2], "b": [0.5, 1.5]}, "The column 'a' has type double in one file and int64 in the other"),
+        ({"b": [0.5, 1.5], "a": [1.0, 2.0]}, "One file has the column 'a' where the other has 'b'"),
+        ({"a": [1.0, 2.0], "b": [0.5, 1.5], "c": [1, 2]}, "Only one of the files has the column 'c'"),
     ],
 )
 def test_files_that_do_not_fit_together(tmp_path: Path, other: dict[str, Any], words: str) -> None:

@@ -61,13 +61,13 @@ def test_entries_that_change_between_the_passes_are_refused(tmp_path, monkeypatc
         rows = next(passes)
         yield rows, rows, rows.astype(float)
 
-    with pytest.raises(FileError, match="changed while they were being sorted"):
+    with pytest.raises(FileError, match="changed while Eckart sorted them by row"):
         write_csr(tmp_path / "a.npz", (3, 3), blocks, overwrite=False)
     assert not list(tmp_path.iterdir())
 
 
 def test_row_pointers_count_against_the_limit(tmp_path):
-    with pytest.raises(MemoryBudgetError, match=r"row pointers of 50,000,000 rows takes 800 MB.*300 MB allowed"):
+    with pytest.raises(MemoryBudgetError, match=r"row pointers of 50,000,000 rows takes 800 MB.*limit of 300 MB"):
         write_csr(tmp_path / "a.npz", (50_000_000, 3), lambda: iter(()), overwrite=False, memory=300_000_000)
 
 
@@ -89,6 +89,6 @@ def test_a_disk_without_room_is_reported_before_the_work(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)], capture_output=True, text=True, check=True
     )
-    assert "Sorting 2,000 entries by rows takes 56,000 bytes" in ended.stdout
+    assert "Sorting 2,000 entries by row needs 56,000 bytes" in ended.stdout
     assert "ECKART_SPOOL" in ended.stdout
     assert not list(tmp_path.iterdir())

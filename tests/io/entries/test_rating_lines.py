@@ -77,7 +77,9 @@ def test_pairs_rated_several_times(form, rating, kept, tmp_path):
     once = pd.concat([lines.iloc[1:6], lines.iloc[:1].assign(rating=rating)])
     found, same = ek.Ratings(1, penalty=0.1, rng=0).fit(lines), ek.Ratings(1, penalty=0.1, rng=0).fit(once)
     assert found.predict("a", "z") == pytest.approx(same.predict("a", "z"), rel=1e-9)
-    assert found.note_ == f"8 lines rate 6 pairs. If a pair occurs several times, {kept} is used."
+    assert found.note_ == (
+        f"The file has 8 ratings of 6 pairs of a row and a column. If a pair has several ratings, Eckart uses {kept}."
+    )
     assert same.note_ == ""
     lines.to_csv(tmp_path / "lines.csv", index=False)
     printed = CliRunner().invoke(main, ["recommend", str(tmp_path / "lines.csv"), "--row", "a"])

@@ -98,3 +98,29 @@ def test_parts_that_change_under_a_checkpoint_have_another_fingerprint(tmp_path)
     assert open_rows(tmp_path).fingerprint() == before
     parquet.write_table(pa.table({"row": [1, 5], "col": [1, 0], "value": [1.0, 2.5]}), tmp_path / "1.parquet")
     assert open_rows(tmp_path).fingerprint()["content"] != before["content"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_truth_values_that_occur_twice_count_once(tmp_path, stream):
+    entries = {"row": [0, 0, 2, 2], "column": [1, 1, 0, 0], "value": [True, True, False, True]}
+    parquet.write_table(pa.table(entries), tmp_path / "a.parquet")
+    sp.save_npz(tmp_path / "a.npz", sp.coo_array((entries["value"], (entries["row"], entries["column"]))))
+    convert(tmp_path / "a.parquet", tmp_path / "b.npz")
+    for name in ("a.parquet", "a.npz", "b.npz"):
+        source = ek.open_data(tmp_path / name, stream=stream)
+        matrix = source.read(0, 3) if hasattr(source, "read") else source.matrix
+        np.testing.assert_array_equal(matrix.toarray(), [[0, 1], [0, 0], [1, 0]])
+    numbers = {**entries, "value": [1.0, 1.0, 0.0, 1.0]}
+    parquet.write_table(pa.table(numbers), tmp_path / "c.parquet")
+    assert ek.open_data(tmp_path / "c.parquet", stream=False).matrix.toarray()[0, 1] == 2
+    entries["value"] = [True, None, False, True]
+    parquet.write_table(pa.table(entries), tmp_path / "d.parquet")
+    with pytest.raises(FileError, match="truth value is missing"):
+        ek.open_data(tmp_path / "d.parquet", stream=stream)
+
+
+def test_unsorted_truth_values_of_an_archive_are_read(tmp_path):
+    arrays = {"data": np.ones(4, bool), "indices": np.array([1, 1, 2, 0]), "indptr": np.array([0, 2, 4])}
+    np.savez(tmp_path / "a.npz", format=np.array(b"csr"), shape=np.array([2, 3]), **arrays)
+    source = ek.open_data(tmp_path / "a.npz", stream=False)
+    np.testing.assert_array_equal(source.matrix.toarray(), [[0, 1, 0], [1, 0, 1]])

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import eckart as ek
-from eckart.errors import FileError, ParameterError
+from eckart.errors import FileError, InputError, ParameterError
 from eckart.io.objects import arrow_stream
 
 duckdb = pytest.importorskip("duckdb")
@@ -165,3 +165,8 @@ def test_postgresql_by_adbc(server):
     with pytest.raises(ParameterError, match=r"^postgresql://127.*'prices', 'readings'.*key=") as refused:
         ek.decompose(server, k=1)
     assert "secret" not in str(refused.value)
+
+
+def test_a_connection_without_a_query_says_what_to_do() -> None:
+    with pytest.raises(InputError, match=r"cannot be read: .*\. Execute a query first\."):
+        ek.decompose(duckdb.connect())

@@ -23,7 +23,7 @@ def test_amounts_are_numbers_with_a_note(tmp_path):
     assert found.metadata.column_names == ("sales", "profit", "discount")
     np.testing.assert_array_equal(found.matrix, WANTED)
     notes = {note.code: str(note) for note in found.metadata.notes}
-    assert notes["signs_removed"].endswith("ignoring the symbol: 'sales' ($), 'profit' ($), 'discount' (%).")
+    assert notes["signs_removed"].endswith("without the symbol: 'sales' ($), 'profit' ($), 'discount' (%).")
     assert "'date'" in notes["dates_set_aside"]
     assert found.metadata.row_names == tuple("abcd")
 
@@ -54,7 +54,7 @@ def test_blocks_have_the_same_numbers_and_refuse_other_signs(tmp_path, monkeypat
     assert found.metadata.column_names == ("sales", "profit", "discount")
     np.testing.assert_array_equal(found.read(0, 60), np.tile(WANTED, (15, 1)))
     if tail:
-        with pytest.raises(FileError, match=r"not a number with '\$'"):
+        with pytest.raises(FileError, match=r"not a number with the symbol '\$'"):
             found.read(60, 81)
     else:
         np.testing.assert_array_equal(found.read(60, 80), np.tile(WANTED, (5, 1)))

@@ -14,7 +14,7 @@ from eckart.io.text import rows as text_rows
 
 def shrink(monkeypatch, size):
     monkeypatch.setattr(text_rows, "_HELD", 0)
-    for place in ("eckart.io.text.rows._HEAD", "eckart.io.text.rows._CHUNK", "eckart.io.bytes.CHUNK"):
+    for place in ("eckart.io.text.rows._HEAD", "eckart.io.text.index._CHUNK", "eckart.io.bytes.CHUNK"):
         monkeypatch.setattr(place, size)
 
 
@@ -48,7 +48,7 @@ def test_a_word_far_down_among_numbers_is_refused_in_both(tmp_path, word):
     """Arrow reads 0x1F as 31 if all other cells of the column are integers."""
     whole, blocks = both(tmp_path, lines(lambda i: word if i == 250 else i % 7))
     assert f"line 252, column 'b': the cell '{word}' is not a number" in whole
-    assert "does not match the beginning" in blocks
+    assert "does not have the same layout as the beginning" in blocks
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -96,8 +96,8 @@ def test_a_byte_that_is_not_utf8_far_down(tmp_path):
     """It is in a column that is not analysed; a text that says it is UTF-8 is refused whole as well."""
     text = b"\xef\xbb\xbfname,a,b\n" + b"".join(b"t%d,%d,2\n" % (i, i) for i in range(200))
     whole, blocks = both(tmp_path, text.replace(b"t190", b"t\xe9"))
-    assert "line 192: the bytes are not utf-8" in whole
-    assert "is not UTF-8 from line" in blocks
+    assert "line 192: the text is not valid utf-8" in whole
+    assert "is not valid UTF-8 from line" in blocks
 
 
 WIDTH = 1600
@@ -122,8 +122,15 @@ def test_many_columns(tmp_path, monkeypatch, labelled, quoted):
     np.testing.assert_array_equal(blocks, values)
 
 
-@pytest.mark.parametrize(("wrong", "message"), [("x", "does not match"), ("1,2", "1601 cells instead of 1600"),
-                                                ("1e999", "infinite"), ("1\x1f2", "does not match")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("x", "does not have the same layout"),
+        ("1,2", "1601 cells instead of 1600"),
+        ("1e999", "infinite"),
+        ("1\x1f2", "does not have the same layout"),
+    ],
+)
 def test_many_columns_with_a_wrong_cell(tmp_path, monkeypatch, wrong, message):
     shrink(monkeypatch, 30_000)
     rows = [",".join(["0.5"] * WIDTH) for _ in range(20)]
@@ -142,7 +149,7 @@ def test_a_header_without_a_name_for_numbered_rows(tmp_path, start):
     assert found.metadata.column_names == ("mpg", "cyl")
     assert found.metadata.row_names == tuple(str(start + i) for i in range(6))
     path.write_text("mpg cyl\n4 20.5 1\n9 21.5 2\n5 22.5 0\n")
-    with pytest.raises(FileError, match="quote cells that contain tabs or spaces"):
+    with pytest.raises(FileError, match="put quotes around cells that contain tabs or spaces"):
         ek.open_data(path)
 
 

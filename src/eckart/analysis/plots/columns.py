@@ -114,7 +114,8 @@ def correlation_circle(
     note += "\ndashed: supplementary columns" if len(other) else ""
     ax.set(xlabel=first, ylabel=second)
     ax.set_title(
-        f"Correlation circle; outside the inner circle, more than half of the variance is explained{note}", fontsize=9
+        f"Correlation circle: more than half of the variance is explained outside the inner circle{note}",
+        fontsize=9,
     )
     names = [column_labels(d)[j] for j in shown]
     colors = [BLUE] * len(names) + [VERMILLION] * len(other_names)
@@ -181,7 +182,7 @@ def _vector_of(d: Decomposition, component: int, of: str) -> tuple[np.ndarray, S
     if of == "rows":
         return left_vectors(d, components=[component])[:, 0], row_labels(d)
     if of != "columns":
-        raise ParameterError(f"of={of!r} is not valid: use 'columns' or 'rows'.")
+        raise ParameterError(f"of={of!r} is not valid. Use 'columns' or 'rows'.")
     check_linear(d)
     return floats(d.right)[:, component], column_labels(d)
 

@@ -220,7 +220,8 @@ def _numbers_of_components(d: Decomposition, ks: Sequence[int] | None) -> list[i
     chosen = sorted({1, min(2, d.k), d.k} if ks is None else set(ks))
     if not all(1 <= k <= d.k for k in chosen):
         raise ParameterError(
-            f"k={chosen}: the decomposition has {counted(d.k, 'component')}. Use numbers from 1 to {d.k}."
+            f"k={chosen} is not available, because the decomposition has {counted(d.k, 'component')}. "
+            f"Use numbers from 1 to {d.k}."
         )
     return chosen
 

@@ -12,6 +12,7 @@ from eckart.analysis.plots import geometry
 from eckart.arrays import Floats
 from eckart.documentation import document
 from eckart.errors import ParameterError, require
+from eckart.options import hint_keywords
 from eckart.short_names import short_names
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def new_axes(width: float, height: float) -> Axes:
     return axes
 
 
+@hint_keywords
 @document
 def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi: int = 200) -> None:
     """Save a plot as SVG, PNG or PDF.
@@ -96,7 +98,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
 
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in ("svg", "png", "pdf"):
-        raise ParameterError(f"{path}: the name must end in .svg, .png or .pdf, not in {kind!r}.")
+        raise ParameterError(f"{path}: the file name must end in .svg, .png or .pdf, not in {kind!r}.")
     figure: Any = ax.get_figure(root=True)
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     with mpl.rc_context({"svg.hashsalt": "eckart"}), new_file(path, overwrite=overwrite) as file:
@@ -141,7 +143,7 @@ def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Floa
         return np.empty((0, 2)), []
     if table.columns[1 : d.k + 1] != component_labels(d):
         raise ParameterError(
-            "The supplementary table was computed from another decomposition. Compute it from this decomposition."
+            "The supplementary table belongs to another decomposition. Compute it from the decomposition that you plot."
         )
     numbers = np.array([[row[1 + axis] for axis in pair] for row in table.rows], dtype=float).reshape(-1, 2)
     known = np.isfinite(numbers).all(axis=1)

@@ -59,7 +59,7 @@ class Biplot:
 def biplot(d: Decomposition, scaling: Scaling = "form", components: tuple[int, int] = (0, 1)) -> Biplot:
     """Points of rows and arrows of columns on two components, counted from 0."""
     if scaling not in MEANING:
-        raise ParameterError(f"scaling={scaling!r} is not valid: use 'form' or 'covariance'.")
+        raise ParameterError(f"scaling={scaling!r} is not valid. Use 'form' or 'covariance'.")
     pair = check_pair(d, components)
     freedom = math.sqrt(max(d.weight - 1.0, 1.0))
     values = floats(d.values)[pair]
@@ -78,7 +78,7 @@ def biplot(d: Decomposition, scaling: Scaling = "form", components: tuple[int, i
 def check_pair(d: Decomposition, components: tuple[int, int]) -> list[int]:
     """Two different components of d, counted from 0."""
     if not all(0 <= component < d.k for component in components) or components[0] == components[1]:
-        raise ParameterError(f"components={components} cannot be drawn: use two different indices from 0 to {d.k - 1}.")
+        raise ParameterError(f"components={components} cannot be drawn. Use two different indices from 0 to {d.k - 1}.")
     return list(components)
 
 

@@ -67,12 +67,12 @@ def _word(label: object) -> str | None:
 
 def _check(points: Floats, labels: Sequence[object], around: str, share: float) -> None:
     if len(labels) != len(points):
-        message = f"{len(labels):,} group labels were passed for {len(points):,} rows. Pass one label per row."
+        message = f"There are {len(labels):,} group labels for {len(points):,} rows. Pass one label per row."
         raise InputError(message)
     if around not in ("rows", "means"):
-        raise ParameterError(f"around={around!r} is not valid: use 'rows', 'means' or None.")
+        raise ParameterError(f"around={around!r} is not valid. Use 'rows', 'means' or None.")
     if not 0 < share < 1:
-        raise ParameterError(f"share={share!r} is not a share of the rows: use a number between 0 and 1.")
+        raise ParameterError(f"share={share!r} is not a share of the rows. Use a number between 0 and 1.")
 
 
 def _group(

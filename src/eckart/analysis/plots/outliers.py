@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 # T2 beyond its limit, Q beyond its limit -> colour, shape, word
 _LOOKS = {
     (False, False): (GREY, "o", "within both limits"),
-    (True, False): (BLUE, "s", "beyond T2"),
-    (False, True): (VERMILLION, "^", "beyond Q"),
-    (True, True): (BLACK, "D", "beyond both"),
+    (True, False): (BLUE, "s", "beyond the T2 limit"),
+    (False, True): (VERMILLION, "^", "beyond the Q limit"),
+    (True, True): (BLACK, "D", "beyond both limits"),
 }
 
 
@@ -61,8 +61,10 @@ def outlier_map(
             name = f"{word} ({int(members.sum()):,})"
             dots(ax, points[shown[members[shown]]], s=20, color=color, marker=shape, alpha=0.85, label=name)
     _limits(ax, found, points, flat=flat)
-    few = f"\n{len(shown):,} of {d.rows:,} rows are drawn, including the most extreme" if len(shown) < d.rows else ""
-    ax.set_title(f"Outlier map; dashed: limits at {100 * confidence:g} %{few}", fontsize=10)
+    few = (
+        f"\n{len(shown):,} of {d.rows:,} rows are drawn, including the most extreme rows" if len(shown) < d.rows else ""
+    )
+    ax.set_title(f"Outlier map (dashed: {100 * confidence:g} % limits){few}", fontsize=10)
     ax.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.11), ncols=4)
     far = _farthest(near)[:most]
     names = row_labels(d)
@@ -76,12 +78,12 @@ def _limits(ax: Axes, found: Distances, points: NDArray[np.float64], *, flat: bo
     if np.isfinite(found.inside_limit):
         ax.axvline(found.inside_limit, color=BLUE, linestyle="--", linewidth=1)
         right = max(right, found.inside_limit)
-    ax.set(xlim=(0, 1.15 * float(right) or 1.0), xlabel="T2: distance within the components")
+    ax.set(xlim=(0, 1.15 * float(right) or 1.0), xlabel="T2: distance from the centre along the components")
     if flat:
         ax.set(ylim=(-1, 1), yticks=[], ylabel=f"Q is not available: {found.rule}")
         return
     ax.axhline(found.outside_limit, color=VERMILLION, linestyle="--", linewidth=1)
-    ax.set(ylim=(0, 1.15 * max(float(top), found.outside_limit)), ylabel="Q: squared distance from the components")
+    ax.set(ylim=(0, 1.15 * max(float(top), found.outside_limit)), ylabel="Q: squared distance to the components")
 
 
 def _farthest(near: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -142,7 +142,7 @@ def biplot(
     arrows(ax, tips, VERMILLION)
     square(ax, np.vstack([tips, points]), 1.2)
     ax.set(xlabel=plane.labels[0], ylabel=plane.labels[1])
-    note = "" if plane.points is not None else "\nrow coordinates were not stored, so only arrows are drawn"
+    note = "" if plane.points is not None else "\nthe model contains no row coordinates, so only arrows are drawn"
     many = geometry.subset_sentence(d)
     ax.set_title(geometry.MEANING[scaling] + note + (f"\n{many}" if many else ""), fontsize=9)
     if plane.points is not None:

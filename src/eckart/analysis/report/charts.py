@@ -71,7 +71,7 @@ def _grouping(found: Analysis) -> dict[str, Sequence[str]]:
     ordered = sorted(found.labels, key=lambda name: roles[name] != "category")
     made: dict[str, Sequence[str]] = {name: found.labels[name] for name in ordered if roles[name] == "category"}
     if found.clusters is not None and found.clusters.count > 1:
-        made["clusters (found here)"] = found.clusters.labels
+        made["clusters (detected)"] = found.clusters.labels
     return made | {name: found.labels[name] for name in ordered if roles[name] not in ("category", "date")}
 
 

@@ -35,7 +35,7 @@ def column_statistics(found: Analysis) -> dict[str, Table]:
     if len(names) > 1 and len(sample) >= _FEWEST_ROWS:
         matrix = correlation_matrix(sample)
         rows = tuple((name, *line) for name, line in zip(names, matrix.tolist(), strict=True))
-        caption = "Pearson correlation, from the rows in which both columns have a value."
+        caption = "Pearson correlations, computed from the rows in which both columns have values."
         tables["matrix"] = Table("Correlations between columns", ("column", *names), rows, caption)
     return tables
 

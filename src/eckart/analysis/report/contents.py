@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from eckart.analysis.tables.quality import cos2
 from eckart.errors import ParameterError
 from eckart.formatting import interval, number, shorten
 from eckart.io.model_file import libraries
+from eckart.notes import for_door
 from eckart.registry import method_of
 from eckart.text import Table
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
     from eckart.rank.verdict import RankChoice
     from eckart.result import Certificate, Decomposition
+    from eckart.wording import Door
 
 _COMPONENTS_EXPLAINED = 8
 ROWS, COLUMNS = 200, 500
@@ -49,12 +51,12 @@ class Section:
     tables: dict[str, Table] = field(default_factory=dict)
 
 
-def sections(found: Analysis) -> list[Section]:
-    """The whole report in order: the answer first."""
+def sections(found: Analysis, door: Door = "python") -> list[Section]:
+    """The whole report in order: the answer first. Remedies are worded for Python or for the command line."""
     d = found.decomposition
     made = [
         Section("summary", "Summary", answer(found), {}),
-        Section("notes", "Read this first", tuple(sentences.doubts(d, found.reading))),
+        Section("notes", "Read this first", tuple(sentences.doubts(d, found.reading, door))),
         Section("components", "Explained variance", (), {"components": components_table(d)}),
         Section("ranks", "How many components", _agreement(found), _some(ranks=rank_table(found.ranks))),
         Section("method", method_of(d).section.title, (), method_tables(d)),
@@ -74,6 +76,7 @@ def sections(found: Analysis) -> list[Section]:
         Section("sure", "Certificate", tuple(sentences.sure(found.kept))),
         Section("how", "How it was computed", (sentences.how(d),), {"facts": facts(d)}),
     ]
+    made = [replace(section, lines=tuple(for_door(line, door) for line in section.lines)) for section in made]
     return [section for section in made if any(section.lines) or section.tables]
 
 
@@ -179,7 +182,7 @@ def _agreement(found: Analysis) -> tuple[str, ...]:
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), 0.9 - 1e-12)) + 1
     if enough <= d.k and enough != found.recommendation.k:
         components = f"{enough} component{'' if enough == 1 else 's'}"
-        lines.append(f"Explaining 90 % of the {total_name(d)}, whether signal or noise, takes {components}.")
+        lines.append(f"Explaining 90 % of the {total_name(d)}, including noise, takes {components}.")
     return tuple(lines)
 
 

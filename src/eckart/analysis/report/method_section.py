@@ -37,8 +37,8 @@ def components_table(d: Decomposition) -> Table:
     if method.additive:
         return made
     rows = tuple(row[:3] for row in made.rows)
-    caption = "Parts are not orthogonal, so their explained shares overlap and do not add up to the total."
-    return Table("Parts", (made.columns[0], "size", "share of the total squared size"), rows, caption, made.kinds[:3])
+    caption = "The parts are not orthogonal, so the shares they explain overlap and do not add up to the total."
+    return Table("Parts", (made.columns[0], "size", "share of the total sum of squares"), rows, caption, made.kinds[:3])
 
 
 def method_tables(d: Decomposition) -> dict[str, Table]:

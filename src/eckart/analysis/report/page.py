@@ -33,6 +33,7 @@ from eckart.registry import method_of
 if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
     from eckart.result import Decomposition
+    from eckart.wording import Door
 
 _SCRIPTS = (
     "report_base.js",
@@ -55,8 +56,10 @@ _COORDINATES = {
 _MEANINGS = {
     "form": "Form biplot: distances between points approximate distances between rows",
     "covariance": "Covariance biplot: angles between arrows show correlations between columns",
-    "correlation": "Correlation circle: each arrow shows how a column correlates with the two components; "
-    "if it reaches the circle, they explain the column completely",
+    "correlation": (
+        "Correlation circle: each arrow shows how a column correlates with the two components. If an "
+        "arrow reaches the circle, the two components explain the column completely"
+    ),
 }
 
 
@@ -68,9 +71,12 @@ def write(
     overwrite: bool = False,
     command: str = "",
 ) -> str:
-    """The report as Markdown if `path` ends in .md, else as HTML; written if a path is given."""
+    """The report as Markdown if `path` ends in .md, else as HTML; written if a path is given.
+
+    With the command that makes it, remedies are worded for the command line.
+    """
     if path is not None and PurePath(path).suffix.lower() in (".md", ".markdown"):
-        text = markdown(found, title)
+        text = markdown(found, title, sections(found, _door(command)))
     else:
         text = html(found, title, command)
     if path is not None:
@@ -87,6 +93,10 @@ def html(found: Analysis, title: str, command: str = "") -> str:
         )
     page: str = template("report.html.jinja").render(**_contents(found, title, command))
     return page
+
+
+def _door(command: str) -> Door:
+    return "cli" if command else "python"
 
 
 def template(name: str) -> Any:
@@ -106,7 +116,7 @@ def _finalize(value: object) -> object:
 
 def _contents(found: Analysis, title: str, command: str) -> JsonObject:
     d, numbers = found.decomposition, charts.numbers(found)
-    made = {section.key: section for section in sections(found)}
+    made = {section.key: section for section in sections(found, _door(command))}
     tables, drawing = full(list(made.values())), heatmap(d)
     drawn = charts.drawn_count(numbers)
     kept = {name: for_script(table) for name, table in tables.items() if name not in ("facts", "scores")}
@@ -157,7 +167,7 @@ def _cards(found: Analysis) -> list[tuple[str, str]]:
         cards.append(("Recommended components", str(advice.k or "none")))
     if advice.k and advice.explained is not None:
         verb = "It explains" if advice.k == 1 else "They explain"
-        proved = "of the filled table" if imputation_of(d) is not None else _CERTIFIED[certified]
+        proved = "of the table with imputed values" if imputation_of(d) is not None else _CERTIFIED[certified]
         cards.append((f"{verb} ({proved})", interval(*advice.explained)))
     cards.append(("Components requested" if found.requested else "Components shown", str(d.k)))
     cards.append(("Rows × columns", f"{d.rows:,} × {d.columns:,}"))

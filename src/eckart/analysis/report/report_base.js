@@ -184,7 +184,7 @@ for (const button of document.querySelectorAll("button[data-share]")) {
     const notify = (words) => { const before = button.textContent; button.textContent = words; setTimeout(() => { button.textContent = before; }, 1500); };
     if (button.dataset.how === "save") save(text, "text/plain", button.dataset.name);
     else if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => notify("Copied"), () => notify("Copying failed"));
-    else notify("Copying is not possible here");
+    else notify("This browser does not allow copying");
   });
 }
 for (const button of document.querySelectorAll("button[data-figures]")) {

@@ -102,7 +102,7 @@ if (data.errors.length) figure("errors", {
   height: (width) => (width < 500 ? 200 : 220),
   option: () => ({
     grid: { left: 52, right: 16, top: 12, bottom: 44 },
-    xAxis: axis({ type: "category", data: data.errors.slice(0, 41).map((_, i) => String(i)), name: "components used", nameLocation: "middle", nameGap: 28, splitLine: { show: false } }),
+    xAxis: axis({ type: "category", data: data.errors.slice(0, 41).map((_, i) => String(i)), name: "number of components", nameLocation: "middle", nameGap: 28, splitLine: { show: false } }),
     yAxis: axis({ type: "value", min: 0, max: 100, axisLabel: { formatter: (x) => `${x} %` } }),
     series: [
       { type: "line", data: data.errors.slice(0, 41).map((x) => 100 * x), symbol: "circle", symbolSize: 6, itemStyle: { color: colour("blue") }, lineStyle: { color: colour("blue"), width: 2 } },
@@ -111,7 +111,7 @@ if (data.errors.length) figure("errors", {
   }),
   tip: (x) => {
     const i = categoryAt("errors", x);
-    return data.errors[i] === undefined ? "" : `${i} components: relative error ${percent(data.errors[i], 2)}`;
+    return data.errors[i] === undefined ? "" : `${i} component${i === 1 ? "" : "s"}: relative error ${percent(data.errors[i], 2)}`;
   },
 });
 
@@ -128,8 +128,8 @@ if (outliers) figure("outliers", {
     const dots = (name, shape, points, opacity) => ({ type: "scatter", silent: true, large, largeThreshold: 1, symbol: shape, symbolSize: large ? 3.2 : 7, itemStyle: { color: colour(name), opacity }, data: points.map(([t, q]) => [t, q]) });
     return {
       grid: { left: 52, right: 20, top: 12, bottom: 46 },
-      xAxis: axis({ type: "value", min: 0, max: x, name: "T² / limit: along the components", nameLocation: "middle", nameGap: 28, axisLabel: { showMaxLabel: false, formatter: (v) => digits(v, 3) } }),
-      yAxis: axis({ type: "value", min: 0, max: y, name: "Q / limit: from the components", nameLocation: "middle", nameGap: 36, axisLabel: { showMaxLabel: false, formatter: (v) => digits(v, 3) } }),
+      xAxis: axis({ type: "value", min: 0, max: x, name: "T² / limit (distance along the components)", nameLocation: "middle", nameGap: 28, axisLabel: { showMaxLabel: false, formatter: (v) => digits(v, 3) } }),
+      yAxis: axis({ type: "value", min: 0, max: y, name: "Q / limit (distance to the components)", nameLocation: "middle", nameGap: 36, axisLabel: { showMaxLabel: false, formatter: (v) => digits(v, 3) } }),
       series: [
         dots("blue", "circle", both.filter(([t, q]) => t <= 1 && q <= 1), large ? 0.4 : 0.7), dots("red", "triangle", far, 0.9),
         { type: "line", silent: true, symbol: "none", lineStyle: style, data: [[1, 0], [1, y]] }, { type: "line", silent: true, symbol: "none", lineStyle: style, data: [[0, 1], [x, 1]] },

@@ -129,7 +129,7 @@ if (find) {
     list = wanted ? [...among(columnNames, (column) => ({ column, row: -1 })), ...among(rowNames, (row) => ({ row }))].sort((a, b) => a.at - b.at || a.name.length - b.name.length).slice(0, 10) : [];
     current = 0;
     show();
-    part("status").textContent = wanted && !list.length ? "No drawn row or column has this name." : "";
+    part("status").textContent = wanted && !list.length ? "No row or column in the figures has this name." : "";
   });
   find.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { close(); return; }

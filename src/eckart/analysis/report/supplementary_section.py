@@ -38,7 +38,7 @@ def supplementary(found: Analysis) -> tuple[tuple[str, ...], dict[str, Table]]:
         return (), {}
     tables = _tables_of_means(found, labels, shown)
     names = component_labels(d)[:shown]
-    caption = "Share of the variance of the scores that the column explains: eta2 of a category, r2 of a date."
+    caption = "Share of the variance of the scores that each column explains: eta2 for a category, r2 for a date."
     kinds = ("text", "text", *("percent",) * shown)
     whole = Table("Categories and dates", ("column", "role", *names), tuple(rows), caption, kinds)
     return (_finding(rows, names),), {"supplementary": whole, **tables}

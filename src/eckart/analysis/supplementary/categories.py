@@ -71,7 +71,7 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
         tests[:, nonzero] = (means - middle)[:, nonzero] / np.sqrt(spread[nonzero] * share[:, None])
     components = component_labels(d)
     caption = (
-        "Mean scores of the rows in each category. Absolute v-test values above 2 are significant at the 5 % level."
+        "Mean scores of the rows in each category. A v-test above 2 in absolute value is significant at the 5 % level."
     )
     lengths = np.sqrt((means**2).sum(axis=1)) if complete(d) else np.full(len(words), np.nan)
     numbers = np.column_stack([counts, means, tests, lengths])
@@ -107,10 +107,10 @@ def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     check_orthogonal(d, "Squared cosines")
     if not complete(d):
         message = (
-            "The components do not explain all of the variance, so the distance of a category from "
-            "the mean is unknown. "
+            "The components do not explain all of the variance, so the distances of the categories "
+            "from the mean are unknown. "
         )
-        raise ParameterError(message + "Keep all components.")
+        raise ParameterError(message + "Decompose again with all components.")
     found = _grouped(d, labels)
     squares = found.means**2
     lines = named_lines(found.words, ratio(squares, squares.sum(axis=1, keepdims=True)))

@@ -61,7 +61,7 @@ def columns(d: Decomposition, data: object) -> Table:
     )
     caption += "components explain."
     gaps = int(np.isnan(numbers).sum())
-    caption += f" {gaps:,} missing values were left out." if gaps else ""
+    caption += f" {gaps:,} missing values were ignored." if gaps else ""
     kinds = ("text", *("number",) * d.k, "percent")
     lines = named_lines(names, found)
     return Table("Supplementary columns", ("column", *component_labels(d), "explained"), lines, caption, kinds)

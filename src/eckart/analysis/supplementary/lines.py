@@ -16,5 +16,5 @@ def named_lines(names: Sequence[str], numbers: Floats) -> tuple[tuple[Cell, ...]
 
 def check_rows(d: Decomposition, count: int) -> None:
     if count != d.rows:
-        message = f"{count:,} rows were passed, but the decomposition has {d.rows:,}. "
-        raise InputError(message + "Pass one entry per fitted row (rows of weight 0 were not fitted).")
+        message = f"{count:,} values were passed, but the decomposition has {d.rows:,} rows. "
+        raise InputError(message + "Pass one value per fitted row (rows with weight 0 were not fitted).")

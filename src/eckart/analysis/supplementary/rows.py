@@ -58,7 +58,7 @@ def rows(d: Decomposition, data: object) -> Table:
     numbers = np.column_stack([scores, np.sqrt(squares), ratio(inside, squares), t2, squares - inside])
     kinds = ("text", *("number",) * (d.k + 1), "percent", "number", "number")
     limits = new_limits(d)
-    caption = "Rows not used in the fit; 'quality' is the share of a row that the components explain. "
+    caption = "Rows that were not used in the fit; 'quality' is the share of a row that the components explain. "
     caption += f"Limits for new rows at 95 %: T2 {limits[0]:.4g}, Q {limits[1]:.4g}."
     return Table("Supplementary rows", columns, named_lines(names, numbers), caption, kinds)
 

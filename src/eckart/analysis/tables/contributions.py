@@ -34,7 +34,10 @@ def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     UrbanPop  7.74  76.18
     Rape  29.53  2.80
     """
-    caption = f"Percent of each component; equal contributions would be {100 / max(d.columns, 1):.3g} % each."
+    caption = (
+        "In percent of each component. If all columns contributed equally, each would have "
+        f"{100 / max(d.columns, 1):.3g} %."
+    )
     return of_columns(d, "Contributions of columns", parts_of_hundred(floats(d.right))[:limit], caption)
 
 
@@ -56,7 +59,9 @@ def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     >>> [round(float(cell), 2) for cell in ek.tables.row_contributions(d).rows[0][1:]]
     [0.78, 2.6]
     """
-    caption = f"Percent of each component; equal contributions would be {100 / max(d.rows, 1):.3g} % each."
+    caption = (
+        f"In percent of each component. If all rows contributed equally, each would have {100 / max(d.rows, 1):.3g} %."
+    )
     vectors = left_vectors(d) * (floats(d.values) > 0)
     return of_rows(d, "Contributions of rows", parts_of_hundred(vectors)[:limit], caption)
 

@@ -88,7 +88,9 @@ def description(d: Decomposition) -> Table:
         words = (", ".join(side) for side in (with_, against, high, low))
         rows.append((name, float(floats(d.explained_variance_ratio)[component]), *words))
     columns = ("component", "share", "positive columns", "negative columns", "highest rows", "lowest rows")
-    caption = "Columns with an above-average contribution, strongest first, and the most extreme rows at each end."
+    caption = (
+        "Columns that contribute more than average, strongest first, and the rows with the highest and lowest scores."
+    )
     kinds = ("text", "percent", "text", "text", "text", "text")
     return Table("Meaning of the components", columns, tuple(rows), caption, kinds)
 
@@ -124,7 +126,8 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
     order = [j for j in np.argsort(-correlation, kind="stable").tolist() if abs(correlation[j]) >= threshold]
     rows = tuple((names[j], float(correlation[j]), float(correlation[j] ** 2)) for j in order)
     caption = (
-        f"Columns whose correlation with the component is at least {threshold:g} in absolute value, and its square."
+        f"Columns whose correlation with the component is at least {threshold:g} in absolute value, "
+        "with the squared correlation."
     )
     return Table(
         f"Columns of {component_labels(d)[component]}",

@@ -80,7 +80,7 @@ def thresholds(d: Decomposition) -> Table:
     pieces = 1.0 / np.arange(m, 0, -1)
     stick = pieces.cumsum()[::-1] / m
     shares = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(component_labels(d)))
-    caption = f"Thresholds for {m} possible components. Kaiser's rule assumes columns of equal variance."
+    caption = f"Thresholds for {m} possible components. Kaiser's rule assumes that all columns have the same variance."
     return Table(
         "Thresholds",
         ("component", "mean share", "broken stick"),
@@ -114,7 +114,9 @@ def reconstruction_error(d: Decomposition) -> Table:
     unknown = np.full(d.k + 1, np.nan)
     low, high = (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0]))
     rows = zip(map(str, range(d.k + 1)), error.tolist(), (error**2).tolist(), low.tolist(), high.tolist(), strict=True)
-    caption = "Relative error in the Frobenius norm; its square is the share lost. 'lower' and 'upper' are certified."
+    caption = (
+        "Relative error in the Frobenius norm; its square is the share lost. 'lower' and 'upper' are certified bounds."
+    )
     kinds = ("text", "percent", "percent", "floor", "ceiling")
     return Table("Reconstruction", ("components", "error", "share lost", "lower", "upper"), tuple(rows), caption, kinds)
 

@@ -58,7 +58,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     Returns
     -------
     Table
-        T2 and Q of each row, both divided by their limits, and the limit that the row exceeds.
+        T2 and Q of each row, their ratios to the limits, and which limits the row exceeds.
 
     {Raises: ParameterError [left vectors], ParameterError [not orthogonal]}
 
@@ -87,7 +87,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     if only:
         order = np.argsort(-np.nan_to_num(near).max(axis=0), kind="stable")
         lines = [lines[i] for i in order.tolist() if words[i]]
-    by_chance = f". About {max(round((1 - confidence) * d.rows), 1):,} of {d.rows:,} rows exceed each limit by chance."
+    by_chance = f". By chance, about {max(round((1 - confidence) * d.rows), 1):,} of {d.rows:,} rows exceed each limit."
     limits = f"T2 {found.inside_limit:.4g}, Q {_limit_word(found)}"
     caption = f"Limits for fitted rows at {100 * confidence:g} %: {limits}{by_chance}"
     columns = ("row", "T2", "T2 / limit", "Q", "Q / limit", "beyond")
@@ -184,11 +184,11 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     names = column_labels(d)
     lines = tuple((names[j], *(float(a[j]) for a in (shown, t2, q))) for j in order.tolist())
     caption = (
-        "Deviation of each column from its mean (in standard deviations if columns were scaled), and "
-        "its parts of T2 and Q."
+        "Deviation of each column from its mean (in standard deviations if the columns were scaled), "
+        "and its contributions to T2 and Q."
     )
     if whole is None:
-        caption += " To compute the parts of Q, pass the row as `values`."
+        caption += " To compute the Q part of each column, pass the row as `values`."
     return Table(
         f"Columns that make {row_labels(d)[place]} an outlier",
         ("column", "deviation", "T2 part", "Q part"),
@@ -201,7 +201,7 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
     """T2, Q and their limits as arrays."""
     check_orthogonal(d, "T2 and Q")
     if not 0 < confidence < 1:
-        raise ParameterError(f"confidence={confidence!r} is not a probability: use a number between 0 and 1.")
+        raise ParameterError(f"confidence={confidence!r} is not a probability. Use a number between 0 and 1.")
     k = check_k(d, k)
     nonzero = nonzero_components(d)
     vectors = left_vectors(d)[:, :k][:, nonzero[:k]]
@@ -245,7 +245,7 @@ def _residual_limit(d: Decomposition, k: int, outside: Floats, confidence: float
     if np.isnan(outside).all():
         return math.nan, "unknown: the lengths of the rows were not stored"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
-        return math.nan, "the components explain everything"
+        return math.nan, "the components explain all of the variance"
     exact, known, laws = _exact(d), _spectrum(d, k, outside), gap_laws(d, k)
     rule = "all variances" if exact else "moments of Q"
     if laws is None:
@@ -304,7 +304,7 @@ def place_of(d: Decomposition, row: int | str) -> int:
             raise ParameterError(f"There is no row {row!r}. Rows are named {names[0]!r} to {names[-1]!r}.")
         return names.index(row)
     if not -d.rows <= row < d.rows:
-        raise ParameterError(f"row={row!r} does not exist: use an index from 0 to {d.rows - 1}.")
+        raise ParameterError(f"row={row!r} does not exist. Use an index from 0 to {d.rows - 1}.")
     return int(row) % d.rows
 
 

@@ -42,8 +42,8 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
         )
     else:
         caption = (
-            "Squared cosines relative to these components only. They are upper bounds, because "
-            "the lengths of the rows are unknown."
+            "Squared cosines, computed from these components only. They are upper bounds, because "
+            "the full lengths of the rows are unknown."
         )
     return of_rows(d, "Squared cosines of rows", cosines[:limit], caption)
 

@@ -133,8 +133,8 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
     shown = (found.loadings**2).sum(axis=1)
     lines = zip(column_labels(d), found.loadings.tolist(), shown.tolist(), strict=True)
     caption = (
-        "For scaled columns, these are correlations with the rotated components. The squares in a row sum to "
-        "its communality."
+        "If the columns are scaled, these are correlations with the rotated components. The squares "
+        "in each row sum to the communality of the column."
     )
     names = _names(found.loadings.shape[1])
     return Table(
@@ -165,7 +165,7 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
     sizes = (varimax(d, k=k, normalize=normalize).loadings ** 2).sum(axis=0)
     shares = sizes / (d.total_variance or 1.0)
     rows = zip(_names(len(sizes)), sizes.tolist(), shares.tolist(), shares.cumsum().tolist(), strict=True)
-    caption = "Together they explain as much as before the rotation."
+    caption = "The rotated components together explain as much as the original ones."
     kinds = ("text", "number", "percent", "percent")
     return Table("Rotated components", ("component", "variance", "share", "cumulative"), tuple(rows), caption, kinds)
 

@@ -36,7 +36,7 @@ class Counter:
         return (
             Note(
                 "smaller_blocks",
-                f"The GPU ran out of memory, so smaller blocks were used: {size:.3g} MiB.",
+                f"The GPU ran out of memory, so the computation continues with smaller blocks ({size:.3g} MiB).",
             ),
         )
 
@@ -61,8 +61,9 @@ def retry_smaller(counter: Counter, work: Callable[[], Result]) -> Result:
         if counter.block_bytes <= _LEAST_BLOCK_BYTES:
             size = counter.block_bytes / 2**20
             raise MemoryBudgetError(
-                f"The GPU does not have enough memory even for blocks of {size:.3g} MiB ({said}). "
-                "Free GPU memory, request fewer components, or leave the data on the host and use device='cuda'."
+                f"The GPU does not have enough memory, even for blocks of {size:.3g} MiB ({said}). "
+                "Free GPU memory, request fewer components, or keep the data in host memory and use "
+                "device='cuda'."
             )
         counter.block_bytes //= 4
         counter.passes = passes

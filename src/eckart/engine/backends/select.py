@@ -61,7 +61,7 @@ def stored_elsewhere(data: Matrix) -> Matrix | None:
 def transfer_to(device: str, data: Matrix) -> DeviceTransfer:
     """The transfer of host data to `device`; refused if the data are already on a device."""
     if not device.startswith("cuda"):
-        raise InputError(f"device={device!r} is not valid: use 'cuda' or 'cuda:1', or leave it out.")
+        raise InputError(f"device={device!r} is not valid. Use 'cuda' or 'cuda:1', or leave it out.")
     if (is_array(data) and not is_host(data)) or as_device_csr(data) is not None:
         raise InputError("The data are already on a device. Leave out device=.")
     from eckart.engine.backends.cuda.transfer import transfer_for

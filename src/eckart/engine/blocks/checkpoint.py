@@ -66,11 +66,13 @@ class Journal:
         folder = Path(path).absolute()
         run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))
         if folder.exists() and not folder.is_dir():
-            raise CheckpointError(f"{folder} is a file, but a checkpoint needs a folder. Choose a new folder.")
+            raise CheckpointError(f"{folder} is a file, but a checkpoint is a folder. Choose a new folder.")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / _RECORD).exists() and any(_foreign(path.name) for path in folder.iterdir()):
-                raise CheckpointError(f"{folder} is not empty and is not a checkpoint. Choose a new folder.")
+                raise CheckpointError(
+                    f"{folder} is not empty, and it does not contain a checkpoint. Choose a new folder."
+                )
             lock = FolderLock.acquire(folder)
         except OSError as error:
             raise cannot(folder, error) from error
@@ -116,10 +118,10 @@ class Journal:
             return None
         if found.key != f"{number}:{key}":
             raise CheckpointError(
-                f"{path} does not match this pass over the data. Either the data changed, or earlier passes were "
-                "rounded differently, which happens with another processor, number of threads or version of NumPy. "
-                "Resume on "
-                f"the machine that wrote it, or remove {self.folder} to start from the beginning."
+                f"{path} does not match this pass over the data. Either the data changed, or earlier "
+                "passes were rounded differently. (Rounding depends on the processor, the number of "
+                "threads and the version of NumPy.) Resume on the machine that wrote the checkpoint, "
+                f"or delete {self.folder} to start again."
             )
         return found.arrays
 
@@ -188,8 +190,9 @@ def _opened(folder: Path, run: JsonObject, matrix: Any, lock: FolderLock) -> Jou
         return journal
     if not journal.digests.complete and any(folder.glob("read-*")):
         raise CheckpointError(
-            f"The data were modified, copied or moved after the checkpoint {folder} was written. It does not cover "
-            "all rows, so the data cannot be verified. Remove that folder to start from the beginning."
+            f"The data were modified, copied or moved after the checkpoint {folder} was written. The "
+            "checkpoint does not cover all rows, so the data cannot be verified. Delete the folder "
+            "to start again."
         )
     journal._verify()
     write_record(folder / _RECORD, {**record, "data": data})
@@ -214,8 +217,9 @@ def _refuse_other_run(folder: Path, record: JsonObject, run: JsonObject) -> None
     keys = [key for key in sorted({*before, *run}) if before.get(key) != run.get(key)]
     if keys:
         raise CheckpointError(
-            f"{folder} contains the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call "
-            "that wrote it, choose another folder, or remove this folder to start from the beginning."
+            f"{folder} contains the checkpoint of another run ({', '.join(map(_words, keys))}). "
+            "Repeat the call that wrote it, choose another folder, or delete this folder to start "
+            "again."
         )
 
 
@@ -233,8 +237,8 @@ def _refuse_other_data(folder: Path, before: JsonObject, now: JsonObject) -> Non
             what = f"{then} {unit} then, {found} now"
             break
     raise CheckpointError(
-        f"The checkpoint {folder} was made from other data ({what}). Restore the data, choose another folder, or "
-        "remove this folder to start from the beginning."
+        f"The checkpoint {folder} was made from other data ({what}). Restore the data, choose another "
+        "folder, or delete this folder to start again."
     )
 
 

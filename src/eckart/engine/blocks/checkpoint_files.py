@@ -78,7 +78,7 @@ def _opened(path: Path) -> IO[bytes]:
 def _check_magic(path: Path, start: bytes) -> None:
     first = start.partition(b"\n")[0].decode("latin-1")
     if not first.startswith(_MAGIC):
-        raise damaged(path, "it does not begin like a checkpoint file")
+        raise damaged(path, "it does not start like a checkpoint file")
     _check_version(path, first.removeprefix(_MAGIC))
 
 
@@ -90,8 +90,9 @@ def _check_version(path: Path, version: object) -> None:
         newer = int(text) > VERSION
         remedy = "Use the version that wrote it" if newer else "This run can no longer be resumed"
         raise CheckpointError(
-            f"{path} was written by {'a newer' if newer else 'an older'} version of Eckart (checkpoint format {text}; "
-            f"this version has {VERSION}). {remedy}, or remove {path.parent} to start from the beginning."
+            f"{path} was written by {'a newer' if newer else 'an older'} version of Eckart "
+            f"(checkpoint format {text}; this version uses {VERSION}). {remedy}, or delete "
+            f"{path.parent} to start again."
         )
     raise damaged(path, "its version is not a number")
 
@@ -161,8 +162,8 @@ def _checksum(record: JsonObject) -> str:
 def damaged(path: Path, why: str) -> CheckpointError:
     """The error for a file that cannot be trusted."""
     return CheckpointError(
-        f"The checkpoint file {path} is damaged: {why}. Restore it from a copy, or remove {path.parent} to start from "
-        "the beginning."
+        f"The checkpoint file {path} is damaged: {why}. Restore the file from a copy, or delete "
+        f"{path.parent} to start again."
     )
 
 
@@ -170,8 +171,8 @@ def cannot(path: Path, error: OSError, size: int | None = None) -> CheckpointErr
     """The error for a file that the system refuses to read or write."""
     wanted = "" if size is None else f" ({size:,} bytes)"
     return CheckpointError(
-        f"The checkpoint {path}{wanted} cannot be used: {error.strerror or error}. Everything written so far is valid. "
-        "Free some space or choose another folder, then repeat the call."
+        f"The checkpoint {path}{wanted} cannot be used: {error.strerror or error}. Everything written "
+        "so far is valid. Free some disk space or choose another folder, then repeat the call."
     )
 
 

@@ -128,8 +128,9 @@ class Cluster:
 
     def _scheduler_lost(self, tasks: _Tasks) -> ClusterError:
         return ClusterError(
-            f"The Dask scheduler was lost (client {self.client.status!r}) before {tasks.first_open()} was complete. "
-            f"Start it again and repeat the call; with {CHECKPOINT}, an interrupted run resumes."
+            f"The connection to the Dask scheduler was lost (client {self.client.status!r}) before "
+            f"{tasks.first_open()} was complete. Start the scheduler again and repeat the call. To "
+            f"make a run resumable, use {CHECKPOINT}."
         )
 
     def _submit(
@@ -209,10 +210,9 @@ class Cluster:
         if self.client.status != "running":
             return self._scheduler_lost(tasks)
         return ClusterError(
-            f"The Dask cluster has had no worker, or its scheduler gave no answer, for {self.patience:.0f} seconds, "
-            f"before {tasks.first_open()} was complete. Start the workers again and repeat the call; with "
-            f"{CHECKPOINT}, "
-            "an interrupted run resumes."
+            f"For {self.patience:.0f} seconds, the Dask cluster had no workers or its scheduler did "
+            f"not answer, before {tasks.first_open()} was complete. Start the workers again and "
+            f"repeat the call. To make a run resumable, use {CHECKPOINT}."
         )
 
     def _workers(self) -> int:
@@ -227,7 +227,7 @@ class Cluster:
         if future.status == "cancelled":
             return ClusterError(
                 f"The Dask scheduler cancelled the work before {tasks.first_open()} was complete{_reason(future)}. "
-                f"Repeat the call; with {CHECKPOINT}, an interrupted run resumes."
+                f"Repeat the call. To make a run resumable, use {CHECKPOINT}."
             )
         error = future.exception()
         if isinstance(error, EckartError):  # it already names the block
@@ -235,8 +235,8 @@ class Cluster:
         block = self._failed(tasks.names)
         if type(error).__name__ == "KilledWorker":
             return ClusterError(
-                f"{block} killed its worker repeatedly: {error}. Allow the workers more memory, or use smaller blocks "
-                f"({MEMORY}) or smaller chunks."
+                f"{block} killed its worker repeatedly: {error}. Allow the workers more memory, or "
+                f"use smaller blocks with {MEMORY}, or smaller chunks."
             )
         failure = ClusterError(f"{block} failed on the cluster: {type(error).__name__}: {error}")
         failure.__cause__ = error
@@ -259,15 +259,16 @@ def find_cluster(executor: object, *, wanted: bool) -> Cluster | None:
     if isinstance(executor, distributed.Client):
         return Cluster(executor)
     if executor not in (None, "dask"):
-        raise ClusterError(f"executor={executor!r} is not valid: use 'dask' or a dask.distributed Client.")
+        raise ClusterError(f"executor={executor!r} is not valid. Use 'dask' or a dask.distributed Client.")
     try:
         return Cluster(distributed.get_client())
     except ValueError as error:
         if executor is None:
             return None
         raise ClusterError(
-            "executor='dask' needs a running cluster, which Eckart does not start. Create a cluster first, for example "
-            "client = dask.distributed.Client('tcp://scheduler:8786') or Client(LocalCluster())."
+            "executor='dask' needs a running cluster, because Eckart does not start one. Create a "
+            "client first, for example client = dask.distributed.Client('tcp://scheduler:8786') or "
+            "Client(LocalCluster())."
         ) from error
 
 

@@ -30,7 +30,7 @@ def csr_fault(data: Array, indices: Array, indptr: Array, shape: tuple[int, int]
     if len(indptr) != shape[0] + 1:
         return f"indptr has {len(indptr):,} entries, but {shape[0]:,} rows need {shape[0] + 1:,}"
     if len(indices) != len(data):
-        return f"there are {len(indices):,} column indices for {len(data):,} values"
+        return f"there are {len(indices):,} column indices but {len(data):,} values"
     if int(indptr[0]) != 0 or int(indptr[-1]) > len(data):
         return f"indptr runs from {int(indptr[0]):,} to {int(indptr[-1]):,}, but there are {len(data):,} values"
     falls = indptr[1:] < indptr[:-1]
@@ -71,7 +71,8 @@ def csr_block(
 def numbers_of(matrix: Matrix, dtype: np.dtype) -> Matrix:
     """A CSR array with its values as `dtype`; entries of truth values that occur twice count once, as in SciPy."""
     if matrix.dtype == bool:
-        matrix = matrix if matrix.data.flags.writeable else matrix.copy()
+        parts = (matrix.data, matrix.indices, matrix.indptr)
+        matrix = matrix if all(part.flags.writeable for part in parts) else matrix.copy()
         matrix.sum_duplicates()
     return matrix.astype(dtype, copy=False)
 
@@ -92,9 +93,9 @@ def check_sparse(matrix: Matrix) -> None:
         faults = [_range_fault(index, size) for index, size in zip(matrix.coords, matrix.shape, strict=True)]
         fault = next(filter(None, faults), None)
         if {*sizes, len(matrix.data)} != {len(matrix.data)}:
-            fault = "the number of coordinates differs from the number of values"
+            fault = "the number of coordinates is not equal to the number of values"
     if fault:
         raise InputError(
-            f"The sparse matrix is damaged: {fault}. Products with it would read invalid memory. Build the matrix "
-            "again."
+            f"The sparse matrix is damaged: {fault}. Computing with it would read invalid memory. "
+            "Build the matrix again."
         )

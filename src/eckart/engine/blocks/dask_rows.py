@@ -14,6 +14,7 @@ from eckart.aliases import JsonObject
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.source import Block, Metadata, stack_blocks
 from eckart.errors import ClusterError, EckartError, InputError
+from eckart.fingerprint import unknown_state
 
 if TYPE_CHECKING:
     from eckart.arrays import Matrix
@@ -74,8 +75,8 @@ class DaskRows:
             return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
 
     def fingerprint(self) -> JsonObject:
-        # Names of arrays differ between processes if Dask cannot hash their contents.
-        return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": str(self.array.name)}
+        # The name of an array does not change if the file it is read from does, and may differ between processes.
+        return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": unknown_state()}
 
 
 @contextlib.contextmanager
@@ -87,8 +88,8 @@ def _named_errors(what: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise ClusterError(
-            f"Dask cannot compute {what}: {type(error).__name__}: {error}. Check that the array can be computed and "
-            "that its cluster runs, then repeat the call."
+            f"Dask cannot compute {what}: {type(error).__name__}: {error}. Check that the array can "
+            "be computed and that the cluster is running, then repeat the call."
         ) from error
 
 
@@ -96,7 +97,8 @@ def _refuse_other_columns(dtypes: Any) -> None:
     others = [str(name) for name, kind in dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
     if others:
         raise InputError(
-            f"These columns are not numeric: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
+            f"These columns are not numeric: {', '.join(map(repr, others[:5]))}. Leave them out, or "
+            "encode them as numbers."
         )
 
 
@@ -111,7 +113,10 @@ def dask_rows(data: Any) -> DaskRows:
     if data.ndim != 2:
         raise InputError(f"Expected 2D array, got {data.ndim}D Dask array of shape {data.shape} instead.")
     if data.dtype.kind not in "fiub":
-        raise InputError(f"The Dask array is of dtype {data.dtype}, but a decomposition needs real numbers.")
+        raise InputError(
+            f"The Dask array has dtype {data.dtype}, but a decomposition needs real numbers. Convert it "
+            "with astype(float)."
+        )
     if any(np.isnan(size) for size in data.chunks[0]):
         with _named_errors("the number of rows of each chunk"):
             data = data.compute_chunk_sizes()

@@ -69,6 +69,7 @@ class BlockDigests:
             self._verified.add(start)
         if known != digest:
             raise CheckpointError(
-                f"Rows {start + 1:,} to {stop:,} of the data have changed since the checkpoint {self._where} was "
-                "written. Restore the data, or remove that folder to start from the beginning."
+                f"Rows {start + 1:,} to {stop:,} of the data have changed since the checkpoint "
+                f"{self._where} was written. Restore the data, or delete the folder of the checkpoint "
+                "to start again."
             )

@@ -12,7 +12,7 @@ from eckart.notes import Note
 
 EXACT = 2.0**53
 """Integers up to this one are exact in float64."""
-ROUNDED = "Integers beyond 2**53 were rounded to the nearest float64"
+ROUNDED = "Integers larger than 2**53 were rounded to the nearest float64 number"
 
 
 class Rounded:

@@ -161,8 +161,8 @@ class StackedBlocks(OfSource):
 
     def dense(self) -> np.ndarray:
         raise MemoryBudgetError(
-            f"The matrix ({self.shape[0]:,} x {self.shape[1]:,}) is read in blocks, so it cannot be decomposed "
-            f"directly. Use {assigned('solver', 'auto')}."
+            f"{assigned('solver', 'direct')} needs the whole matrix in memory, but this matrix ({self.shape[0]:,} "
+            f"x {self.shape[1]:,}) is read in blocks. Use {assigned('solver', 'auto')}."
         )
 
     # Products, one read each

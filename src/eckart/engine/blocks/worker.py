@@ -133,7 +133,7 @@ def _refuse_other_files(wanted: JsonObject, found: JsonObject) -> None:
         return
     sizes = (found.get("bytes"), wanted.get("bytes"))
     what = "same size, different content" if sizes[0] == sizes[1] else f"{sizes[0]:,} bytes instead of {sizes[1]:,}"
-    raise FileError(f"its file at this path differs from the client's ({what}).")
+    raise FileError(f"its file at this path is not the same as the client's ({what}).")
 
 
 def _reason(error: Exception) -> str:
@@ -147,9 +147,12 @@ def _reason(error: Exception) -> str:
 
 def _remedy(error: Exception) -> str:
     if isinstance(error, FileError | OSError):
-        return " Every worker must see the same files at the same path. Use a shared file system, or copy the files."
+        return (
+            " All workers must see the same files at the same path. Use a shared file system, or copy "
+            "the files to every worker."
+        )
     if isinstance(error, MemoryError):
-        return f" Allow the workers more memory, or use smaller blocks ({MEMORY}) or smaller chunks."
+        return f" Allow the workers more memory, or use smaller blocks with {MEMORY}, or smaller chunks."
     return ""
 
 

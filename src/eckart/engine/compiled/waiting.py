@@ -39,7 +39,7 @@ class _Listener(event.Listener):
 
 
 def _tell(name: str) -> None:
-    _log.warning("Compiling %s for the first time takes a few seconds; later runs load it from Numba's cache.", name)
+    _log.warning("Compiling %s for the first time takes a few seconds. Later runs load it from Numba's cache.", name)
 
 
 event.register("numba:compile", _Listener())  # type: ignore[no-untyped-call]

@@ -9,7 +9,7 @@ import numpy as np
 from eckart.engine.lanczos.terms import Assessment
 from eckart.engine.solution import RATIO_SLACK, smallest_count
 from eckart.errors import MemoryBudgetError, ParameterError
-from eckart.wording import K
+from eckart.wording import MEMORY, K
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
@@ -74,10 +74,10 @@ def make_room(run: _Run, state: Assessment | None, width: int) -> bool:
         return True
     if crowded or run.restarts >= _FUTILE_RESTARTS:
         raise MemoryBudgetError(
-            f"{_share(run)} of the total needs at least {run.basis.count if state is None else state.k} components, "
-            f"but the memory allowed has room for only {run.capacity} vectors of length {run.matrix.size:,}. Allow "
-            "more memory, "
-            f"request a smaller share, or specify {K}."
+            f"Explaining {_share(run)} of the total takes at least "
+            f"{run.basis.count if state is None else state.k} components, but the allowed memory has "
+            f"room for only {run.capacity} vectors of length {run.matrix.size:,}. Allow more memory "
+            f"with {MEMORY}, request a smaller share, or specify {K}."
         )
     return False
 
@@ -86,8 +86,9 @@ def refuse_if_exhausted(run: _Run) -> None:
     """Raise if a run may not continue and k is still unknown."""
     if run.exhausted:
         raise ShareNotReachedError(
-            f"After max_passes={run.target.max_passes} passes it is still unknown how many components explain "
-            f"{_share(run)} of the total. Allow more passes, request a smaller share, or specify {K}."
+            f"After max_passes={run.target.max_passes} passes over the data, it is still unknown how "
+            f"many components explain {_share(run)} of the total. Allow more passes, request a "
+            f"smaller share, or specify {K}."
         )
 
 

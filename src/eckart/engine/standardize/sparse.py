@@ -101,10 +101,11 @@ def _refuse_unknown(moments: Moments) -> None:
     if unknown.size:
         others = "" if unknown.size == 1 else f" {unknown.size} columns are affected."
         raise InputError(
-            f"The standard deviation of column {int(unknown[0]) + 1} (counted from 1) cannot be determined from "
-            f"sparse data: almost all of the row weight belongs to rows in which the column is constant.{others}",
+            f"The standard deviation of column {int(unknown[0]) + 1} (counted from 1) cannot be "
+            "computed accurately from sparse data: almost all of the weight is on rows in which the "
+            f"column is constant.{others}",
             argument="scale",
-            remedy=f"Pass the data as a dense array, raise the smallest weights, or leave out {SCALE}.",
+            remedy=f"Pass the data as a dense array, use larger smallest weights, or leave out {SCALE}.",
         )
 
 

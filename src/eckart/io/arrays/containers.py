@@ -87,12 +87,13 @@ class Hdf5:
             return group[part]
         if kind != self.h5py.h5l.TYPE_SOFT:
             raise FileError(
-                f"{self.name}: {group.name.rstrip('/')}/{part} is a link to another file, but Eckart reads only the "
-                "file you name. Copy the data into that file, for example with h5repack or h5copy."
+                f"{self.name}: {group.name.rstrip('/')}/{part} is a link to another file, but Eckart "
+                f"does not follow links between files. Copy the data into {self.name}, for example "
+                "with h5repack or h5copy."
             )
         if depth == _MOST_LINKS:
             raise FileError(
-                f"{self.name}: {part!r} is a link that leads back to itself. Save the file again without this link."
+                f"{self.name}: {part!r} is a link that leads back to itself. Write the file again without this link."
             )
         return self.get(group, links.get_val(key).decode(), depth + 1)
 
@@ -100,11 +101,13 @@ class Hdf5:
         if array.is_virtual or array.external:
             kind = "a virtual dataset" if array.is_virtual else "a dataset with external storage"
             raise FileError(
-                f"{self.name}: {name!r} is {kind}: its values are in other files, but Eckart reads only the file you "
-                "name. Copy the values into one file, for example with h5repack."
+                f"{self.name}: {name!r} is {kind}, so its values are in other files, which Eckart "
+                "does not read. Copy the values into one file, for example with h5repack."
             )
         if array.shape is None:
-            raise FileError(f"{self.name}: {name!r} is empty. Save it again with its values.")
+            raise FileError(
+                f"{self.name}: the array {name!r} is empty. Write the file again with the values of the array."
+            )
         if array.chunks:
             expected = _chunk_count(array.shape, array.chunks)
             _refuse_gaps(self.name, name, array.shape, expected, array.id.get_num_chunks(), "chunks")
@@ -140,7 +143,9 @@ class Zarr:
             kind = file.lstat().st_mode
             if not any(test(kind) for test in (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)):
                 inner = file.relative_to(self.path)  # opening it would block
-                raise FileError(f"{self.name}: {inner} is a pipe or a device, not a file. Copy the store again.")
+                raise FileError(
+                    f"{self.name}: {inner} is a pipe or a device, not a regular file. Copy the Zarr store again."
+                )
             if stat.S_ISLNK(kind):
                 refuse_link(file, self.path, "store")
         self.root = zarr.open(zarr.storage.LocalStore(self.path, read_only=True), mode="r")
@@ -159,7 +164,9 @@ class Zarr:
         if not parts:
             return group
         if any(part in (".", "..") for part in parts):
-            raise FileError(f"{self.name}: the key {path!r} leads out of the store. Name an array inside it.")
+            raise FileError(
+                f"{self.name}: the key {path!r} is outside the store. Use the path of an array inside the store."
+            )
         inner = "/".join(parts)
         return group.get(inner)
 
@@ -208,8 +215,8 @@ class Zarr:
             _, file = next(itertools.islice(self._chunk_files(array, start, stop), int(wrong[0]), None))
             gone = "disappeared" if not now[wrong[0]] else "changed"
             raise FileError(
-                f"{self.name}: the chunk {file.relative_to(self.path)} {gone} while the store was being read. Wait "
-                "until it is written completely, then start again."
+                f"{self.name}: the chunk {file.relative_to(self.path)} {gone} while the store was "
+                "being read. Wait until the store is completely written, then run the analysis again."
             )
 
     def _chunk_files(self, array: Any, start: int, stop: int) -> Iterator[tuple[tuple[int, ...], Path]]:
@@ -229,8 +236,8 @@ class Zarr:
         others = set(_codecs(array)) - _CODECS
         if others:
             raise FileError(
-                f"{self.name}: {name!r} is stored with the codec {', '.join(sorted(others))}, which Eckart cannot "
-                "read. Save it again with zstd, gzip or blosc."
+                f"{self.name}: {name!r} is compressed with {', '.join(sorted(others))}, which Eckart "
+                "cannot read. Save the array again with zstd, gzip or blosc."
             )
 
     def _check_blosc(self, file: Path, start: int, length: int, size: int | None) -> None:
@@ -246,8 +253,9 @@ class Zarr:
         decoded, _, stored = struct.unpack("<III", header[4:]) if len(header) == 16 else (0, 0, 0)
         if stored != length or (size is not None and decoded != size):
             raise FileError(
-                f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header declares {stored:,} "
-                f"bytes ({decoded:,} after decoding), but it has {length:,}. Copy the store again."
+                f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header "
+                f"declares {stored:,} bytes ({decoded:,} after decoding), but the chunk has {length:,} "
+                "bytes. Copy the store again."
             )
 
 
@@ -299,9 +307,9 @@ def _stamp(file: Path) -> int:
 def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, unit: str) -> None:
     if stored < expected:
         raise FileError(
-            f"{file}, {name!r}: shape {tuple(shape)} takes {expected:,} {unit}, but the array has only "
-            f"{stored:,}. The missing {unit} would be read as zeros. Copy it again, or save it completely (in Zarr "
-            "with write_empty_chunks=True)."
+            f"{file}, array {name!r}: the shape {tuple(shape)} needs {expected:,} {unit}, but the "
+            f"file contains only {stored:,}. The missing {unit} would be read as zeros. Copy the file "
+            "again, or write it completely (in Zarr, with write_empty_chunks=True)."
         )
 
 

@@ -37,9 +37,10 @@ class Chunks:
         for code, *_, title in found:
             if code not in _FILTERS:
                 raise FileError(
-                    f"{file}: {name!r} is compressed with the HDF5 filter {title.decode(errors='replace') or code}. "
-                    "libhdf5 returns random numbers for damaged chunks of such data, so Eckart does not read them. "
-                    "Compress it with gzip: h5repack -f GZIP=4 old.h5 new.h5"
+                    f"{file}: {name!r} is compressed with the HDF5 filter "
+                    f"{title.decode(errors='replace') or code}. If such data are damaged, the HDF5 "
+                    "library returns random numbers, so Eckart does not read them. Compress the data "
+                    "with gzip instead: h5repack -f GZIP=4 old.h5 new.h5"
                 )
         self._grid = tuple(-(-size // step) for size, step in zip(array.shape, array.chunks, strict=True))
         self._sizes, self._skipped = np.zeros(self._grid, np.int64), np.zeros(self._grid, np.uint32)
@@ -100,7 +101,9 @@ class Chunks:
 
     def _refuse(self, offset: tuple[int, ...], what: str) -> NoReturn:
         place = ", ".join(map(str, offset))
-        raise FileError(f"{self._file}, {self._name!r}: the chunk at ({place}) is damaged: {what}. Copy it again.")
+        raise FileError(
+            f"{self._file}, array {self._name!r}: the chunk at ({place}) is damaged: {what}. Copy the file again."
+        )
 
 
 def lzf_length(content: bytes) -> int:

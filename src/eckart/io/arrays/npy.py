@@ -19,19 +19,26 @@ from eckart.engine.blocks.rounded import is_long, is_rounded, rounding_notes
 from eckart.engine.blocks.source import Block, MemorySource, Metadata, OfMatrix
 from eckart.environment import check_fits, free_memory, say_bytes
 from eckart.errors import FileError
+from eckart.formatting import counted
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reason
 from eckart.notes import Note
 
 _KINDS = {
-    "O": "Python objects (a pickle), which could run code when loaded; save the numbers alone with astype(float)",
-    "V": "records (a structured array); save one field, or use structured_to_unstructured",
-    "c": "complex numbers; save the real part, or real and imaginary parts side by side",
-    "M": "dates; save them as numbers",
-    "m": "time spans; save them as numbers",
-    "S": "text; save numbers with astype(float)",
-    "U": "text; save numbers with astype(float)",
-    "T": "text; save numbers with astype(float)",
+    "O": (
+        "Python objects (a pickle), which could run code when loaded. Convert the array to numbers with "
+        "astype(float) and save it again"
+    ),
+    "V": (
+        "records (a structured array). Save a single field, or convert the array with "
+        "numpy.lib.recfunctions.structured_to_unstructured"
+    ),
+    "c": "complex numbers. Save the real part, or the real and imaginary parts as separate columns",
+    "M": "dates. Convert them to numbers and save the array again",
+    "m": "time spans. Convert them to numbers and save the array again",
+    "S": "text. Convert it to numbers with astype(float) and save the array again",
+    "U": "text. Convert it to numbers with astype(float) and save the array again",
+    "T": "text. Convert it to numbers with astype(float) and save the array again",
 }
 _STEP = 1 << 26
 _BAD_HEADER = (
@@ -88,10 +95,12 @@ def read_header(stream: BinaryIO, name: str) -> Header:
         shape, fortran, dtype = _parse_header(stream)
     except _BAD_HEADER as error:
         raise FileError(
-            f"{name} is not a usable .npy array: {reason(error)}. Save it again with numpy.save."
+            f"{name} is not a valid .npy array: {reason(error)}. Save the array again with numpy.save."
         ) from error
     if any(type(size) is not int or size < 0 for size in shape):
-        raise FileError(f"{name} declares the impossible shape {shape}. Save it again with numpy.save.")
+        raise FileError(
+            f"{name} declares the shape {shape}, which is impossible. Save the array again with numpy.save."
+        )
     kind = "V" if dtype.names or dtype.subdtype else dtype.kind
     if dtype.hasobject or kind not in "fiub":
         content = _KINDS["O"] if dtype.hasobject else _KINDS.get(kind, f"values of type {dtype}")
@@ -103,10 +112,11 @@ def check_size(header: Header, size: int, name: str) -> None:
     """The header must account for every byte."""
     expected = header.start + header.bytes
     if size != expected:
-        fault = "is truncated, or its header is wrong" if size < expected else "has bytes after its end"
+        fault = "is truncated, or its header is wrong" if size < expected else "has extra bytes at its end"
         raise FileError(
-            f"{name} {fault}: shape {header.shape} of {header.dtype} takes {expected} bytes ({say_bytes(expected)}), "
-            f"but the file has {size}. Copy the file again, or save it again with numpy.save."
+            f"{name} {fault}: an array of shape {header.shape} and type {header.dtype} takes "
+            f"{expected} bytes ({say_bytes(expected)}), but the file has {size} bytes. Copy the file "
+            "again, or save the array again with numpy.save."
         )
 
 
@@ -128,7 +138,7 @@ def read_npy(opened: OpenedFile) -> MemorySource | ConvertingSource:
 
 def _stored(opened: OpenedFile, header: Header) -> np.ndarray:
     """The numbers, read and not mapped: truncating a mapped file would end the process."""
-    check_fits(header.bytes, opened.name, "reading it whole")
+    check_fits(header.bytes, opened.name, "reading the whole file")
     flat = np.empty(math.prod(header.shape), header.dtype)
     view, done = memoryview(flat.view(np.uint8).data), 0
     with opened.stream() as stream:
@@ -136,7 +146,7 @@ def _stored(opened: OpenedFile, header: Header) -> np.ndarray:
         while done < len(view):
             got = stream.readinto(view[done : done + _STEP])  # type: ignore[attr-defined]
             if not got:
-                raise FileError(f"{opened.name} ended early: it was truncated while it was being read. Copy it again.")
+                raise FileError(f"{opened.name} was truncated while it was being read. Copy the file again.")
             done += got
     flat.flags.writeable = False
     return flat.reshape(header.shape, order="F" if header.fortran else "C")
@@ -162,14 +172,20 @@ def precision_notes(dtype: np.dtype) -> tuple[Note, ...]:
     """A note if numbers of this type have more digits than float64."""
     if dtype.kind != "f" or dtype.itemsize <= 8:
         return ()
-    return (Note("rounded_floats", "Numbers of extended precision were rounded to float64."),)
+    return (Note("rounded_floats", "Numbers in extended precision were rounded to float64."),)
 
 
 def refuse_shape(shape: tuple[int, ...], name: str) -> None:
     """Refuse shapes other than tables with at least one row and one column."""
     if len(shape) != 2:
-        remedy = "Save it with reshape(-1, 1) for one column, or with reshape(1, -1) for one row"
-        remedy = remedy if len(shape) == 1 else "Save it with reshape(rows, -1)"
-        raise FileError(f"{name} has {len(shape)} dimension(s) (shape {shape}), but a matrix has two. {remedy}.")
+        remedy = "If it is one column, save it with reshape(-1, 1); if it is one row, with reshape(1, -1)"
+        remedy = remedy if len(shape) == 1 else "Save it as a matrix with reshape(rows, -1)"
+        raise FileError(
+            f"{name} has {counted(len(shape), 'dimension')} (shape {shape}), but Eckart needs a matrix, which has "
+            f"two. {remedy}."
+        )
     if 0 in shape:
-        raise FileError(f"{name} has no {'rows' if shape[0] == 0 else 'columns'}: its shape is {shape}.")
+        raise FileError(
+            f"{name} has no {'rows' if shape[0] == 0 else 'columns'} (its shape is {shape}), so there is "
+            "nothing to analyse."
+        )

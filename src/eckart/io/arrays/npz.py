@@ -44,8 +44,8 @@ def read_npz(opened: OpenedFile, key: str | None = None) -> MemorySource | Conve
 def _check_names(names: list[str], title: str) -> None:
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise FileError(
-            f"{title} contains {listed(twice)} more than once, so the content is ambiguous. Save it again "
-            "with unique names."
+            f"{title} contains the names {listed(twice)} more than once, so it is unclear which array "
+            "is meant. Save the archive again with unique names."
         )
     others = [name for name in names if not name.endswith(".npy")]
     if others or not names:
@@ -58,7 +58,7 @@ def members_of(archive: zipfile.ZipFile, opened: OpenedFile, *, whole: bool = Tr
     names = [entry.filename for entry in entries]
     _check_names(names, opened.name)
     if any(entry.flag_bits & 1 for entry in entries):
-        raise FileError(f"{opened.name} is encrypted. Save it without a password.")
+        raise FileError(f"{opened.name} is encrypted. Save the archive without a password.")
     expanded = sum(entry.file_size for entry in entries)
     check_expansion(expanded, opened.size, opened.name, opened.max_expansion, whole=whole)
     return {name.removesuffix(".npy"): entry for name, entry in zip(names, entries, strict=True)}
@@ -75,9 +75,7 @@ def array_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> np
         header = header_of(stream, entry, title)  # type: ignore[arg-type]
         content = stream.read()
     if len(content) != header.bytes:
-        raise FileError(
-            f"{title} is truncated: {len(content)} of {header.bytes} bytes are present. Copy the file again."
-        )
+        raise FileError(f"{title} is truncated: it has {len(content)} of {header.bytes} bytes. Copy the file again.")
     return np.frombuffer(content, header.dtype).reshape(header.shape, order="F" if header.fortran else "C")
 
 
@@ -103,11 +101,11 @@ def matrix_key(
             notes = (
                 Note(
                     "unused_arrays",
-                    (f"The matrix was read from the array {key!r}; other arrays were ignored: {listed(others)}."),
+                    (f"The matrix is the array {key!r} of the file. Other arrays were ignored: {listed(others)}."),
                 ),
             )
     if key not in members:
-        raise ParameterError(f"{opened.name} has no array {key!r}. It has {listed(list(members))}.")
+        raise ParameterError(f"{opened.name} has no array {key!r}. Its arrays are {listed(list(members))}.")
     return key, notes
 
 
@@ -126,7 +124,9 @@ def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
         return tables[0]
     seen = ", ".join(f"{key!r} {shapes.get(key, '(not numbers)')}" for key in list(members)[:20])
     count = "several matrices" if tables else "no matrix"
-    raise FileError(f"{opened.name} contains {count}: {seen}. Choose an array with {KEY}, or save only one matrix.")
+    raise FileError(
+        f"{opened.name} contains {count}: {seen}. Choose an array with {KEY}, or save only one matrix in the file."
+    )
 
 
 def _sparse(
@@ -149,5 +149,7 @@ def format_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> st
         content = stream.read(1000)
     kind = content[-12:].replace(b"\0", b"").strip().decode("latin-1")[-3:] if entry.file_size <= 1000 else ""
     if kind not in ("csr", "csc", "coo", "bsr", "dia"):
-        raise FileError(f"{name} is a sparse matrix of unknown kind {kind!r}. Save it with scipy.sparse.save_npz.")
+        raise FileError(
+            f"{name} is a sparse matrix in the unknown format {kind!r}. Save it with scipy.sparse.save_npz."
+        )
     return kind

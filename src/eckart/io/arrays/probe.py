@@ -73,8 +73,8 @@ def check_metadata(path: str, key: str | None, memory: int | None) -> None:
             return
         _close()
     raise FileError(
-        f"{Path(path).name} is a damaged HDF5 file: the HDF5 library crashes or hangs while it reads the "
-        "layout. Copy the file again, or save it again."
+        f"{Path(path).name} is a damaged HDF5 file: the HDF5 library crashes or hangs when it opens "
+        "the file. Copy the file again, or write it again."
     )
 
 

@@ -41,10 +41,10 @@ def canonical(matrix: Matrix) -> Matrix:
     from scipy import sparse
 
     rows = sparse.csr_array(matrix)
-    if rows.dtype not in (np.float32, np.float64):
-        rows = numbers_of(rows, np.dtype(np.float64))
     if not all(part.flags.writeable for part in (rows.data, rows.indices, rows.indptr)):
         rows = rows.copy()
+    if rows.dtype not in (np.float32, np.float64):
+        rows = numbers_of(rows, np.dtype(np.float64))
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows
@@ -100,8 +100,8 @@ def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name:
         broken(
             name,
             (
-                f"it has {len(row)} rows, {len(col)} columns and {data.size} values, but these three counts should "
-                "be equal"
+                f"it has {len(row)} row indices, {len(col)} column indices and {data.size} values, "
+                "but these three numbers should be equal"
             ),
         )
     check_range(row, shape[0], "row", name)
@@ -112,9 +112,9 @@ def _coordinates(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name:
 def _offsets(arrays: Arrays, data: np.ndarray, shape: tuple[int, int], name: str) -> np.ndarray:
     offsets = whole_numbers(arrays, "offsets", name)
     if data.ndim != 2 or len(data) != len(offsets) or len(np.unique(offsets)) < len(offsets):
-        broken(name, f"{len(offsets)} diagonals and values of shape {data.shape} do not match")
+        broken(name, f"there are {len(offsets)} diagonals, but the array of values has shape {data.shape}")
     if data.shape[1] > shape[1]:
-        broken(name, f"its diagonals have {data.shape[1]} entries for {shape[1]} columns")
+        broken(name, f"its diagonals have {data.shape[1]} entries, but the matrix has {shape[1]} columns")
     if offsets.size and (offsets.min() <= -shape[0] or offsets.max() >= shape[1]):
         broken(name, "a diagonal lies outside the matrix")
     return offsets

@@ -97,9 +97,9 @@ class StoredRows(OfStored):
         pointers = np.asarray(parts["indptr"][start : stop + 1]).astype(np.int64)
         first, last = int(pointers[0]), int(pointers[-1])
         if (start == 0 and first) or (stop == self.shape[0] and last != self.count) or not 0 <= first <= last:
-            raise ValueError(f"indptr runs from {first:,} to {last:,}, but there are {self.count:,} values")
+            raise ValueError(f"'indptr' goes from {first:,} to {last:,}, but there are {self.count:,} values")
         if last > self.count:
-            raise ValueError(f"indptr reaches {last:,}, but there are {self.count:,} values")
+            raise ValueError(f"'indptr' goes up to {last:,}, but there are {self.count:,} values")
         for part in ("data", "indices"):
             container.check_chunks(parts[part], first, last)
         data = np.asarray(parts["data"][first:last])
@@ -127,7 +127,9 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
     place = key if key is not None else _place(container, name)
     found = container.get(container.root, place)
     if found is None:
-        raise ParameterError(f"{name} has no {place!r}. It contains {', '.join(container.names(container.root)[:20])}.")
+        raise ParameterError(
+            f"{name} has no array or group {place!r}. It contains {', '.join(container.names(container.root)[:20])}."
+        )
     if _is_group(found):
         rows = _sparse(state, kind, place, container, found, memory)
     else:
@@ -155,8 +157,8 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
     sizes = array.shape or ()  # HDF5 has arrays without any shape
     if len(sizes) != 2 or np.dtype(array.dtype).kind not in "fiub" or 0 in sizes:
         raise FileError(
-            f"{name}, array {place!r}: shape {tuple(sizes)} of {array.dtype} is not a matrix of numbers. "
-            f"Choose another array with {KEY}."
+            f"{name}: the array {place!r} of shape {tuple(sizes)} and type {array.dtype} is not a "
+            f"matrix of numbers. Choose another array with {KEY}."
         )
     container.check(array, place)
     shape = (int(array.shape[0]), int(array.shape[1]))
@@ -200,20 +202,24 @@ def _check_chunk(array: Any, name: str, memory: int | None) -> None:
 def _check_encoding(encoding: str, name: str, place: str) -> None:
     if "csc" in encoding:
         raise FileError(
-            f"{name}: {place!r} is stored by columns ({encoding}), so it cannot be read in blocks of rows. Save it "
-            "as CSR, for example with X.tocsr()."
+            f"{name}: {place!r} is stored by columns ({encoding}), so it cannot be read in blocks of "
+            "rows. Save it in CSR format, for example with X.tocsr()."
         )
     if encoding and "csr" not in encoding:
         raise FileError(
-            f"{name}: {place!r} is a group with the encoding {quoted(encoding)}, but Eckart reads only arrays and "
-            f"CSR matrices. Save it as CSR, or name another array with {KEY}."
+            f"{name}: {place!r} is a group with the encoding {quoted(encoding)}, but Eckart reads "
+            "only dense arrays and CSR matrices. Save the matrix in CSR format, or choose another "
+            f"array with {KEY}."
         )
 
 
 def _check_part(found: Any, name: str, place: str, part: str) -> None:
     allowed = "fiub" if part == "data" else "iu"
     if len(found.shape or ()) != 1 or np.dtype(found.dtype).kind not in allowed:
-        raise FileError(f"{name}, {place!r}: {part!r} is not a list of numbers. Save the matrix again as CSR.")
+        raise FileError(
+            f"{name}, group {place!r}: {part!r} is not a one-dimensional array of numbers. Save the "
+            "matrix again in CSR format."
+        )
 
 
 def _csr_members(container: Container, group: Any, place: str, name: str, memory: int | None) -> list[Any]:
@@ -221,7 +227,10 @@ def _csr_members(container: Container, group: Any, place: str, name: str, memory
     parts = {part: container.get(group, part) for part in ("data", "indices", "indptr")}
     missing = [part for part, found in parts.items() if found is None or _is_group(found)]
     if missing:
-        raise FileError(f"{name}: {place!r} is a group without {', '.join(missing)}, so it is not a CSR matrix.")
+        raise FileError(
+            f"{name}: the group {place!r} does not contain {', '.join(missing)}, so it is not a CSR "
+            f"matrix. Choose another array with {KEY}."
+        )
     for part, found in parts.items():
         _check_part(found, name, place, part)
         container.check(found, f"{place}/{part}")
@@ -240,12 +249,16 @@ def _sparse(
     shape = _shape(stated)
     if shape is None or shape[0] + 1 != int(indptr.shape[0]):
         raise FileError(
-            f"{name}, {place!r}: the attribute 'shape' is {stated!s:.60}, but there are {int(indptr.shape[0])} row "
-            "pointers, which must be one more than the number of rows. Save the matrix again."
+            f"{name}, group {place!r}: the attribute 'shape' is {stated!s:.60}, but 'indptr' has "
+            f"{int(indptr.shape[0])} entries. It must have one entry more than there are rows. Save "
+            "the matrix again."
         )
     count = int(data.shape[0])
     if count != int(indices.shape[0]):
-        raise FileError(f"{name}, {place!r}: {indices.shape[0]:,} indices for {count:,} values. Save the matrix again.")
+        raise FileError(
+            f"{name}, group {place!r}: there are {indices.shape[0]:,} indices but {count:,} values. Save "
+            "the matrix again."
+        )
     dtype = np.dtype(data.dtype)
     return StoredRows(state, kind, place, shape, dtype, True, count, 0, Metadata(name, notes=precision_notes(dtype)))
 
@@ -277,9 +290,8 @@ def _place(container: Container, name: str) -> str:
     seen = ", ".join(repr(key) for key in tables[:20])
     if not tables:
         raise ParameterError(
-            f"{name} contains no two-dimensional array outside its groups. For an array in a group, use its path, "
-            "such as "
-            f"'group/array', with {KEY}."
+            f"{name} contains no two-dimensional array at the top level. To read an array inside a "
+            f"group, give its path, such as 'group/array', with {KEY}."
         )
     raise ParameterError(f"{name} contains {len(tables)} two-dimensional arrays: {seen}. Choose an array with {KEY}.")
 
@@ -303,7 +315,8 @@ def _index(container: Container, side: str, size: int, name: str, memory: int | 
         return None
     if names.shape != (size,):
         raise FileError(
-            f"{name}: {side!r} has names of shape {names.shape}, but {size:,} names are needed. Save the file again."
+            f"{name}: {side!r} contains names of shape {names.shape}, but exactly {size:,} names are "
+            "needed. Save the file again."
         )
     container.check(names, f"{side}/{given}")
     # Fixed-length names may be compressed: a few bytes in the file, gigabytes in memory.
@@ -319,7 +332,7 @@ def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
     found = None if group is None else _values(container, container.get(group, name))
     if found is None or len(found.shape) != 1:
         known = ", ".join(map(repr, container.names(group)[:20])) if group is not None else "none"
-        raise ParameterError(f"{Path(path).name} has no column {name!r} in var. It has {known}.")
+        raise ParameterError(f"{Path(path).name} has no column {name!r} in var. The columns of var are {known}.")
     container.check(found, f"var/{name}")
     container.check_chunks(found, 0, found.shape[0])
     return np.asarray(found[:]).astype(bool)

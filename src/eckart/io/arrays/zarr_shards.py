@@ -24,7 +24,7 @@ class Shards:
         options = document["configuration"]
         codecs = {codec["name"]: codec.get("configuration", {}) for codec in options["index_codecs"]}
         if others := sorted(set(codecs) - {"bytes", "crc32c"}):
-            raise ValueError(f"the index of its shards is stored with {', '.join(others)}, which is not supported")
+            raise ValueError(f"the index of its shards is encoded with {', '.join(others)}, which Eckart cannot read")
         self._shape, self._chunks = array.shape, array.chunks
         self._per_shard = tuple(size // step for size, step in zip(array.shards, array.chunks, strict=True))
         self._entry = ">u8" if codecs["bytes"].get("endian") == "big" else "<u8"

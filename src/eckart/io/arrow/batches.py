@@ -55,7 +55,7 @@ class ArrowPieces:
         """The rows of the batches according to the metadata; every read compares them with the batch."""
         for group, head in enumerate(self._heads):
             if not head.rows and self._reader(tuple(self.wanted)).get_batch(group).num_rows:  # or it raises
-                raise ValueError(f"batch {group + 1} has more rows than its metadata declare")
+                raise ValueError(f"record batch {group + 1} has more rows than its metadata declares")
         return [head.rows for head in self._heads]
 
     def check_sizes(self, name: str, memory: int | None) -> None:
@@ -66,7 +66,9 @@ class ArrowPieces:
             if head.rows < 0:
                 raise ValueError(f"batch {group + 1} declares {head.rows:,} rows")
             if not head.packed and head.rows * stored > 8 * self._size:
-                raise ValueError(f"batch {group + 1} declares {head.rows:,} rows, more than the file has room for")
+                raise ValueError(
+                    f"record batch {group + 1} declares {head.rows:,} rows, which is more than the file can contain"
+                )
         packed = any(head.packed for head in self._heads)
         decoded = sum(_bits(kind) for kind in types if packed or not _is_fixed(kind))
         most = max(head.rows for head in self._heads)
@@ -94,7 +96,9 @@ class ArrowPieces:
             for column in found.values():
                 self._validate(column)
                 if len(column) != self._heads[group].rows:
-                    raise ValueError(f"{self._heads[group].rows} rows are declared, but a column has {len(column)}")
+                    raise ValueError(
+                        f"the metadata declares {self._heads[group].rows} rows, but a column has {len(column)}"
+                    )
             self._kept = (group, found)
         return self._kept[1]
 
@@ -136,7 +140,9 @@ class ArrowPieces:
             bitmap = self._bits(stream, column.buffers()[0], 1, column.offset, len(column))
         bits = pa.Array.from_buffers(pa.bool_(), len(column), [None, bitmap], offset=column.offset % 8)
         if len(column) - bits.true_count != column.null_count:
-            raise ValueError(f"{column.null_count} missing values are declared, but the number stored differs")
+            raise ValueError(
+                f"the metadata declares {column.null_count} missing values, but the number stored is different"
+            )
 
     def _in_file(self, array: pa.Array) -> bool:
         start = self._layout.address

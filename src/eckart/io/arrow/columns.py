@@ -10,8 +10,9 @@ import numpy as np
 from eckart.engine.blocks.rounded import is_rounded, rounding_notes
 from eckart.environment import check_fits
 from eckart.errors import NotFiniteError
+from eckart.formatting import about_columns, quoted
 from eckart.io.arrow.plain_columns import list_parts, width_of
-from eckart.io.roles import Text, listed, quoted
+from eckart.io.roles import TRUTH_VALUES, Text
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _TILE = 64
 """Number of columns written at a time."""
-TRUTHS = "true and false, used as 1 and 0"
+TRUTHS = "true and false values, analysed as 1 and 0"
 
 
 def kind_of(arrow_type: pa.DataType) -> str:
@@ -130,7 +131,7 @@ def number_notes(names: Sequence[str], columns: Sequence[pa.ChunkedArray], matri
     """Notes on truth values and on integers too large for a float."""
     truths = list(truth_roles(names, columns))
     long = long_integers([column.type for column in columns])
-    notes = [Note("truth_values", f"True and false are read as 1 and 0 in {listed(truths)}.")] if truths else []
+    notes = [Note("truth_values", about_columns(truths, *TRUTH_VALUES))] if truths else []
     return [*notes, *rounding_notes([names[j] for j in long if is_rounded(matrix[:, j])])]
 
 

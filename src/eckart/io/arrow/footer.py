@@ -108,7 +108,7 @@ class _Table:
 
 def _integer(file: Bytes, place: int, form: str) -> int:
     if place < 0:
-        raise ValueError("an offset points before the file")
+        raise ValueError("an offset points before the beginning of the file")
     content = file[place : place + struct.calcsize(form)]
     if len(content) != struct.calcsize(form):
         raise ValueError("an offset points after the file")

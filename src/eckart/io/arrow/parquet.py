@@ -22,8 +22,9 @@ from eckart.wording import AS_PARQUET
 
 ENTRIES_NOTE = Note(
     "entries",
-    "The columns are a row number, a column number (both counted from 0) and a value, so the file is read as a sparse "
-    f"matrix. To read it as a table of three columns, use {AS_PARQUET}.",
+    "The columns are a row number, a column number and a value (the numbers are counted from 0), so "
+    "the file is read as a sparse matrix. To read it as a table of three columns instead, use "
+    f"{AS_PARQUET}.",
 )
 
 
@@ -48,9 +49,9 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
         magic = head.read(6)
     if magic[:4] == b"FEA1":
         raise FileError(
-            f"{opened.name} is a Feather file of version 1. pyarrow does not check such files and crashes on damaged "
-            "ones, so Eckart does not read them. If you trust the file, read it with pyarrow.feather.read_table and "
-            "save it as Parquet."
+            f"{opened.name} is a Feather file of version 1. pyarrow crashes on damaged files of this "
+            "version, so Eckart does not read them. If you trust the file, read it with "
+            "pyarrow.feather.read_table and save it as Parquet."
         )
     with reading(opened.name, kind="Arrow file"):
         if opened.path is None or magic != b"ARROW1":

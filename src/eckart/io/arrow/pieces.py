@@ -5,7 +5,7 @@ metadata of columns only in the first row group that it is asked for, and damage
 
 A Parquet row group is decoded page by page from its beginning; going back means starting again. One page of every
 column is then in memory. With many columns that may be the whole row group. In that case it is decoded a few columns at
-a time, from its beginning for every block. Arrow batches: see `batches`.
+a time, from its beginning for every few megabytes of rows. Arrow batches: see `batches`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _BUFFER_BYTES = 1 << 24
 """Read ahead from the file, for all columns together."""
 _PAGE_BYTES = 1 << 20
 """Default size of a page of a column, before compression."""
+_HELD_BYTES = 1 << 23
+"""Rows decoded at a time if a row group is decoded a few columns at a time; blocks may be much smaller."""
 
 
 class ParquetPieces:
@@ -46,18 +48,24 @@ class ParquetPieces:
         meta = parquet.read_metadata(place)
         self.schema, self.wanted = meta.schema.to_arrow_schema(), sorted(wanted)
         self._widths = [width_of(self.schema.field(j).type) or 1 for j in self.wanted]
-        texts = [self.schema.names[j] for j in self.wanted if kind_of(self.schema.field(j).type) == "text"]
+        self._place_of_file, self._meta = place, meta
+        self._texts = [self.schema.names[j] for j in self.wanted if kind_of(self.schema.field(j).type) == "text"]
         # Buffered, so that a column of a row group is read page by page.
         largest = max((meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)), default=0)
         most = min(_BUFFER_BYTES // max(len(wanted), 1), largest // max(meta.num_columns, 1), 1 << 20)
         self._buffer = max(most, 1 << 14)
-        self.file = parquet.ParquetFile(
-            place, metadata=meta, read_dictionary=texts, buffer_size=self._buffer, pre_buffer=False
-        )
+        self.file = self._opened()
         self.memory, self._threads = free_memory() if memory is None else memory, threads
         self._batches: Iterator[pa.RecordBatch] = iter(())
         self._group, self._place = -1, 0
         self._rest: pa.RecordBatch | None = None
+        self._held: tuple[int, int, np.ndarray] | None = None
+        """(row group, first row, rows) decoded in advance."""
+
+    def _opened(self) -> pq.ParquetFile:
+        return parquet_file(
+            self._place_of_file, metadata=self._meta, read_dictionary=self._texts, buffer_size=self._buffer
+        )
 
     def check_sizes(self, name: str, memory: int | None) -> None:
         """Refuse row groups that cannot be decoded page by page and whose blocks would be decoded too often."""
@@ -76,7 +84,7 @@ class ParquetPieces:
         found = self.file.metadata.row_group(group)
         count = found.num_columns if selection(self.schema, self.wanted) is None else len(self.wanted)
         pages = sum(min(found.total_byte_size, count * size) for size in (_PAGE_BYTES, self._buffer))
-        return bool(pages <= max(self.memory // 4, SMALL))
+        return bool(pages <= max(self.memory // 4, SMALL // 4))
 
     def _decoded_bytes(self, group: int) -> int:
         """Decoded size of the row group in memory; a dictionary or a run may represent many rows."""
@@ -103,20 +111,40 @@ class ParquetPieces:
 
     def fill(self, out: np.ndarray, group: int, first: int, name: str) -> None:
         """Write rows first... of a row group into `out`."""
-        if not self._fill_by_columns(out, group, first, name):
+        if selection(self.schema, self.wanted) is None or self._by_pages(group):
             fill_rows(out, self.read(group, first, len(out)), self.wanted, name)
-
-    def _fill_by_columns(self, out: np.ndarray, group: int, first: int, name: str) -> bool:
-        """Write rows first... of a row group into `out`, a few columns at a time; False if it is read page by page.
-
-        Every column is decoded from the beginning of the row group, so its first rows are decoded once for each block.
-        """
-        names = selection(self.schema, self.wanted)
-        if names is None or self._by_pages(group):
-            return False
+            return
         self._batches, self._rest, self._group = iter(()), None, -1  # given back first
+        rows = max(len(out), _HELD_BYTES // max(8 * sum(self._widths), 1))
+        if rows == len(out):
+            self._held = None
+            self._fill_by_columns(out, group, first, name)
+            return
         count = int(self.file.metadata.row_group(group).num_rows)
-        step = max(1, _BATCH_BYTES // max(8 * count * max(self._widths, default=1), 1))
+        if not self._holds(group, first, len(out)):
+            self._held = None
+            held = np.empty((min(rows, count - first), out.shape[1]), out.dtype)
+            self._fill_by_columns(held, group, first, name)
+            self._held = (group, first, held)
+        assert self._held is not None
+        start = first - self._held[1]
+        out[:] = self._held[2][start : start + len(out)]
+
+    def _holds(self, group: int, first: int, count: int) -> bool:
+        if self._held is None or self._held[0] != group:
+            return False
+        start = first - self._held[1]
+        return start >= 0 and start + count <= len(self._held[2])
+
+    def _fill_by_columns(self, out: np.ndarray, group: int, first: int, name: str) -> None:
+        """Write rows first... of a row group into `out`, a few columns at a time.
+
+        Every column is decoded from the beginning of the row group.
+        """
+        count = int(self.file.metadata.row_group(group).num_rows)
+        most = min(max(self.memory // 32, _PAGE_BYTES), _BATCH_BYTES)
+        step = max(1, most // max(8 * count * max(self._widths, default=1), 1))
+        names = [self.schema.names[j] for j in self.wanted]
         edges = [0, *itertools.accumulate(self._widths)]
         for column in range(0, len(names), step):
             some = slice(column, column + step)
@@ -136,7 +164,6 @@ class ParquetPieces:
                     done += len(rows)
             if place != count or done != len(out):
                 raise ValueError(f"the file declares {count:,} rows but contains {place:,}")
-        return True
 
     def _begin(self, group: int) -> None:
         width = 8 * max(sum(self._widths), 1)
@@ -152,7 +179,16 @@ class ParquetPieces:
         if self._rest is not None:
             batch, self._rest = self._rest, None
             return batch
-        batch = next(self._batches, None)
+        try:
+            batch = next(self._batches, None)
+        except (pa.ArrowException, OSError) as error:
+            # PyArrow reads texts in some encodings (DELTA_BYTE_ARRAY) only as strings, not as dictionaries.
+            if not self._texts or "DictAccumulator" not in str(error):
+                raise
+            self._texts = []
+            self.file = self._opened()
+            self._begin(self._group)
+            return self._next()
         if batch is None:
             self._group = -1
             raise ValueError(f"it ends after {self._place:,} rows")
@@ -164,6 +200,13 @@ def arrow_input(opened: OpenedFile) -> pa.BufferReader | pa.OSFile:
     import pyarrow as pa
 
     return pa.BufferReader(opened.content) if opened.path is None else pa.OSFile(opened.path)
+
+
+def parquet_file(place: str | pa.NativeFile, **options: object) -> pq.ParquetFile:
+    """A Parquet file that is read page by page; pages with a checksum are compared with it."""
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(place, pre_buffer=False, page_checksum_verification=True, **options)
 
 
 def fill_rows(out: np.ndarray, batches: Iterator[dict[int, pa.Array]], wanted: Sequence[int], name: str) -> None:
@@ -185,7 +228,9 @@ def check_layout(file: pq.ParquetFile) -> None:
     groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
     for number, group in enumerate(groups):
         if group.num_columns != columns:
-            raise ValueError(f"row group {number + 1} has {group.num_columns} columns, but the schema has {columns}")
+            raise ValueError(
+                f"row group {number + 1} has {group.num_columns} columns, but the schema declares {columns}"
+            )
     counted = sum(group.num_rows for group in groups)
     if counted != meta.num_rows or any(group.num_rows < 0 for group in groups):
         raise ValueError(f"the row groups have {counted} rows, but the file declares {meta.num_rows}")

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
+from eckart.formatting import about_columns
 from eckart.io.arrow.columns import kind_of, number_notes, stored_type, text_of, truth_roles
 from eckart.io.arrow.plain_columns import element_type, place_names, width_of
-from eckart.io.roles import Parts, Text, assemble, check_row_names, listed, unique_names
+from eckart.io.roles import NOT_NUMBERS, Parts, Text, assemble, check_row_names, unique_names
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -101,11 +102,9 @@ def source_of(roles: Roles, texts: Mapping[int, pa.ChunkedArray], matrix: np.nda
         found.append(text_of(roles.names[j], column, kind if kind in ("text", "date") else "text"))
     notes = [*roles.notes, *number_notes(labels, numbers, matrix)]
     if roles.left_out:
-        notes.append(
-            Note("not_numbers", f"Left out, because such values are not numbers: {listed(list(roles.left_out))}.")
-        )
+        notes.append(Note("not_numbers", about_columns(list(roles.left_out), *NOT_NUMBERS)))
     column_roles = truth_roles(labels, numbers)
-    column_roles |= dict.fromkeys(roles.left_out, "not numbers: left out")
+    column_roles |= dict.fromkeys(roles.left_out, "left out, because its values are not numbers")
     order = [*_in_order(roles), *roles.left_out]
     return assemble(Parts(matrix, labels, found, notes, order=order, column_roles=column_roles), name, roles.row_names)
 

@@ -114,8 +114,8 @@ def parquet_rows(
             schema = file.schema
         elif not schema.equals(file.schema, check_metadata=False):
             raise FileError(
-                f"{shown(state.path)} has different columns from {shown(states[0].path)}; all files need the same "
-                f"names and types. {_difference(schema, file.schema)}"
+                f"{shown(state.path)} does not have the same columns as {shown(states[0].path)}. All "
+                f"files need the same column names and types. {_difference(schema, file.schema)}"
             )
         found = file.counts()
         pieces += [(number, group) for group in range(len(found))]
@@ -133,12 +133,12 @@ def _difference(first: Any, second: Any) -> str:
     """The first column in which two schemas differ."""
     for one, other in itertools.zip_longest(first, second):
         if one is None or other is None:
-            return f"Only one of them has the column {quoted((one or other).name)}."
+            return f"Only one of the files has the column {quoted((one or other).name)}."
         if one.name != other.name:
-            return f"One has the column {quoted(one.name)} where the other has {quoted(other.name)}."
+            return f"One file has the column {quoted(one.name)} where the other has {quoted(other.name)}."
         if one.type != other.type:
-            return f"The column {quoted(one.name)} is {one.type} in one and {other.type} in the other."
-    return "Some columns allow missing values in only one of them."
+            return f"The column {quoted(one.name)} has type {one.type} in one file and {other.type} in the other."
+    return "Some columns allow missing values in only one of the files."
 
 
 def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str | None = "auto") -> ArrowRows | None:
@@ -189,7 +189,7 @@ def _assembled(
 
 def _names_dropped(roles: Roles) -> Note:
     dropped = listed([roles.names[j] for j in roles.texts])
-    text = f"The names and labels in {dropped} were not kept, because there are more than {MOST_NAMES:,} rows."
+    text = f"The names and labels in {dropped} were dropped, because there are more than {MOST_NAMES:,} rows."
     return Note("names_dropped", text)
 
 

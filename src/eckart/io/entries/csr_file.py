@@ -30,6 +30,7 @@ _BUCKET = 1 << 20
 """Number of entries sorted in memory."""
 _ENTRY_BYTES = 28
 """Row, column and value in temporary files, and column and value in the sorted file."""
+_FLOAT64 = np.dtype(np.float64)
 _PIECE = 1 << 20
 """Number of values copied at a time."""
 
@@ -42,8 +43,9 @@ def write_csr(
     overwrite: bool,
     name: str | None = None,
     memory: int | None = None,
+    dtype: np.dtype = _FLOAT64,
 ) -> int:
-    """Sort entries by rows into an .npz file and return their number.
+    """Sort entries by rows into an .npz file with values of `dtype` and return their number.
 
     `blocks` is called twice; `name` is for messages.
     """
@@ -55,7 +57,7 @@ def write_csr(
         np.add.at(counts, rows + 1, 1)  # in place: this takes only one number per row
     indptr = np.cumsum(counts, out=counts)
     with Spool(Path(path).resolve().parent) as folder:
-        buckets = _Buckets(folder, indptr, shape, name)
+        buckets = _Buckets(folder, indptr, shape, dtype, name)
         try:
             for block in blocks():
                 buckets.append(*block)
@@ -75,7 +77,7 @@ def write_csr(
 class _Buckets:
     """Consecutive runs of rows in three files: row within the run, column and value of each entry."""
 
-    def __init__(self, folder: Path, indptr: np.ndarray, shape: tuple[int, int], name: str) -> None:
+    def __init__(self, folder: Path, indptr: np.ndarray, shape: tuple[int, int], dtype: np.dtype, name: str) -> None:
         self.name = name
         self.edges = _edges(indptr)
         self.starts = indptr[self.edges]
@@ -84,7 +86,7 @@ class _Buckets:
         """Position of the next entry of each bucket."""
         total = int(indptr[-1])
         # Column numbers are kept, whatever their size.
-        kinds = {"rows": _whole(shape[0]), "indices": _whole(shape[1]), "data": np.dtype(np.float64)}
+        kinds = {"rows": _whole(shape[0]), "indices": _whole(shape[1]), "data": dtype}
         self._files: list[_NumberFile] = []
         try:
             for part, dtype in kinds.items():
@@ -134,8 +136,8 @@ class _Buckets:
 
     def _refuse_change(self) -> None:
         raise FileError(
-            f"The entries of {self.name} changed while they were being sorted by rows. Wait until the file is "
-            "complete, then repeat the call."
+            f"The entries of {self.name} changed while Eckart sorted them by row. Wait until the file "
+            "is completely written, then run the analysis again."
         )
 
 
@@ -168,7 +170,10 @@ class _NumberFile:
         while len(view):
             got = self._file.readinto(view)
             if not got:
-                raise FileError(f"{self.path} was truncated while entries were being sorted by rows. Repeat the call.")
+                raise FileError(
+                    f"The temporary file {self.path} was truncated while Eckart sorted the entries of the "
+                    "matrix by row. Run the analysis again."
+                )
             view = view[got:]
         return numbers
 
@@ -181,10 +186,9 @@ class _NumberFile:
 
     def _refusal(self, error: OSError) -> FileError:
         return FileError(
-            f"Sorting {self.count:,} entries by rows takes {_ENTRY_BYTES * self.count:,} bytes in "
-            f"{self.path.parent.parent}: {error.strerror or error}. Free some space, or use a folder on another "
-            "disk (set "
-            f"{VARIABLE} for temporary copies)."
+            f"Sorting {self.count:,} entries by row needs {_ENTRY_BYTES * self.count:,} bytes in "
+            f"{self.path.parent.parent}: {error.strerror or error}. Free some space, or set the "
+            f"environment variable {VARIABLE} to a folder on another disk."
         )
 
 

@@ -133,7 +133,8 @@ def refuse_both_sides(row: np.ndarray, column: np.ndarray, sizes: Sizes, name: s
     """Check that a symmetric matrix stores one triangle: the lower one, as in the standard, or only the upper one."""
     if sizes.symmetry != "general" and (row < column).any() and (row > column).any():
         raise FileError(
-            f"{name} is declared {sizes.symmetry}, but has entries on both sides of its diagonal. Export it again."
+            f"{name} is declared {sizes.symmetry}, so it should store only one triangle, but it has "
+            "entries on both sides of the diagonal. Export it again."
         )
 
 
@@ -223,9 +224,9 @@ def _banner(data: bytes, name: str) -> list[str]:
     if field == "complex":
         _refuse(name, 1, "the matrix is complex, but Eckart needs real numbers; save its real part")
     if layout == "array" and field == "pattern":
-        _refuse(name, 1, "the format 'array' cannot be combined with the field 'pattern'")
+        _refuse(name, 1, "the format 'array' does not allow the field 'pattern'")
     if layout not in ("coordinate", "array") or field not in _FIELDS or symmetry not in _SYMMETRIES:
-        _refuse(name, 1, f"the kind '{layout} {field} {symmetry}' is not known"[:200])
+        _refuse(name, 1, f"'{layout} {field} {symmetry}' is not a known kind of matrix"[:200])
     return banner[2:]
 
 
@@ -241,7 +242,7 @@ def _sizes(data: bytes, name: str) -> Sizes:
     words = text.split()
     coordinate = layout == "coordinate"
     if len(words) != (3 if coordinate else 2) or not all(word.isdigit() and len(word) < 19 for word in words):
-        _refuse(name, line, f"the size line is {text[:60]!r} instead of {3 if coordinate else 2} whole numbers")
+        _refuse(name, line, f"the size line is {text[:60]!r}, but it should be {3 if coordinate else 2} whole numbers")
     rows, columns, *entries = map(int, words)
     if symmetry != "general" and rows != columns:
         _refuse(name, line, f"a {symmetry} matrix cannot have {rows} rows and {columns} columns")
@@ -270,6 +271,7 @@ def check_promise(sizes: Sizes, size: int, name: str) -> None:
     rest = max(size - sizes.start, 0) + 1
     if sizes.entries * shortest > rest:
         raise FileError(
-            f"{name} declares {sizes.entries} entries but has room for at most {rest // shortest}: it is truncated, "
-            "or its size line is wrong. Copy the file again, or export it again."
+            f"{name} declares {sizes.entries} entries, but a file of this size has room for at most "
+            f"{rest // shortest}. The file is truncated, or its size line is wrong. Copy the file "
+            "again, or export it again."
         )

@@ -136,7 +136,10 @@ def _entries(lines: dict[str, np.ndarray], rating: str, values: np.ndarray, time
             order = np.argsort(times[known], kind="stable")
             latest[pair[order]] = order  # later lines replace earlier ones
             values = values[latest]
-        note = f"{count:,} lines rate {counted(len(pairs), 'pair')}. If a pair occurs several times, {kept} is used."
+        note = (
+            f"The file has {count:,} ratings of {counted(len(pairs), 'pair')} of a row and a column. If a "
+            f"pair has several ratings, Eckart uses {kept}."
+        )
     return RatingLines(rows, columns, values, _names(row_names), _names(column_names), (row, column, rating), note)
 
 

@@ -26,9 +26,8 @@ from eckart.spool import VARIABLE, Spool, stated_folder
 _NOTE = Note(
     "sorted_entries",
     (
-        "The entries of the matrix were sorted by rows in a temporary file. To avoid this next time, convert the "
-        "file with `eckart "
-        "convert`."
+        "The entries of the matrix were sorted by row in a temporary file. To skip this step next "
+        "time, convert the file once with 'eckart convert'."
     ),
 )
 
@@ -60,9 +59,11 @@ class SpooledRows(TemporaryRows[NpzRows]):
                 shutil.copyfile(copy, target)
         except (FileError, OSError) as error:
             raise ClusterError(
-                f"{self.metadata.name} must be sorted by rows for the workers, but no copy can be written next to "
-                f"it, in {folder} ({error}). Set {VARIABLE} to a folder that all workers see at the same path, or "
-                f"convert the file once: eckart convert {self.metadata.name} {Path(self.metadata.name).stem}.npz"
+                f"The entries of {self.metadata.name} must be sorted by row for the Dask workers, but "
+                f"the sorted copy cannot be written to {folder} ({error}). Set the environment "
+                f"variable {VARIABLE} to a folder that all workers can read under the same path, or "
+                f"convert the file once: eckart convert {self.metadata.name} "
+                f"{Path(self.metadata.name).stem}.npz"
             ) from error
         rows = replace(self.source, state=FileState.of(str(target)), _readers={})
         return rows, spool
@@ -80,7 +81,7 @@ def spooled_rows(
     originals, spool = tuple(map(FileState.of, paths)), Spool()
     target = str(spool.folder / f"{name}.npz")
     try:
-        write_csr(target, entries.shape, entries.blocks, overwrite=True, name=name, memory=memory)
+        write_csr(target, entries.shape, entries.blocks, overwrite=True, name=name, memory=memory, dtype=entries.dtype)
         rows = npz_rows(open_path(target, MAX_EXPANSION), target, memory)
     except BaseException:
         spool.remove()

@@ -11,7 +11,7 @@ from eckart.engine.blocks.rounded import Rounded, is_rounded
 from eckart.environment import MAX_EXPANSION, check_fits
 from eckart.errors import FileError, NotFiniteError
 from eckart.io.arrow.columns import kind_of, long_integers, matrix_of, stored_numbers
-from eckart.io.arrow.pieces import arrow_input
+from eckart.io.arrow.pieces import arrow_input, parquet_file
 from eckart.io.bytes import OpenedFile, open_path
 from eckart.io.entries.csr_file import Entries
 from eckart.io.entries.matrix_market import (
@@ -42,6 +42,8 @@ class EntryBlocks(NamedTuple):
     shape: tuple[int, int]
     blocks: Callable[[], Iterator[Entries]]
     rounded: Rounded
+    dtype: np.dtype = np.dtype(np.float64)
+    """float64, or bool for truth values: an entry that occurs twice counts once, otherwise it is summed."""
 
 
 def market_entries(path: str) -> EntryBlocks | None:
@@ -99,15 +101,17 @@ def table_entries(*paths: str | OpenedFile) -> EntryBlocks | None:
     """
     # opened first: opening a pipe in a folder would block
     files = [open_path(path, MAX_EXPANSION) if isinstance(path, str) else path for path in paths]
-    if not all(map(_has_entries, files)):
+    kinds = list(map(_kind_of_values, files))
+    if not all(kinds):
         return None
+    dtype = np.dtype(bool if set(kinds) == {"truth"} else np.float64)
     name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
 
     rounded = Rounded()
 
     def blocks() -> Iterator[Entries]:
         for file in files:
-            yield from _table_blocks(file, rounded)
+            yield from _table_blocks(file, dtype, rounded)
 
     rows = columns = count = 0
     for row, column, _ in blocks():
@@ -115,37 +119,40 @@ def table_entries(*paths: str | OpenedFile) -> EntryBlocks | None:
         count += len(row)
     if rows > max(_MOST_ROWS, 100 * count):
         raise FileError(
-            f"{name}: the largest row number is {rows - 1:,}, but there are only {count:,} entries, so nearly all "
-            "rows would be empty. Number the rows without gaps, from 0."
+            f"{name}: the largest row number is {rows - 1:,}, but there are only {count:,} entries, "
+            "so nearly all rows would be empty. Renumber the rows from 0 without gaps."
         )
     if rows == 0:
-        raise FileError(
-            f"{name} has no rows: there are column names but no data below them. Check that the file is complete."
-        )
-    return EntryBlocks((rows, columns), blocks, rounded)
+        raise FileError(f"{name} has column names but no rows below them. Check that the file is complete.")
+    return EntryBlocks((rows, columns), blocks, rounded, dtype)
 
 
-def _has_entries(opened: OpenedFile) -> bool:
-    """Whether the schema has three columns: two of whole numbers with names from `_WORDS`, and a number."""
+def _kind_of_values(opened: OpenedFile) -> str | None:
+    """The kind of the third of three columns, if the others are whole numbers with names from `_WORDS`."""
     from pyarrow import parquet, types
 
     with reading(opened.name, kind="Parquet file"), arrow_input(opened) as stream:
         fields = list(parquet.ParquetFile(stream).schema_arrow)
     if len(fields) != 3 or not all(types.is_integer(field.type) for field in fields[:2]):
-        return False
+        return None
     named = all(field.name.lower() in words for field, words in zip(fields[:2], _WORDS, strict=True))
-    return named and kind_of(fields[2].type) in ("number", "truth")
+    kind = kind_of(fields[2].type)
+    return kind if named and kind in ("number", "truth") else None
 
 
-def _table_blocks(opened: OpenedFile, rounded: Rounded) -> Iterator[Entries]:
-    from pyarrow import parquet
-
+def _table_blocks(opened: OpenedFile, dtype: np.dtype, rounded: Rounded) -> Iterator[Entries]:
     name = opened.name
     with reading(name, kind="Parquet file"), arrow_input(opened) as stream:
-        file, seen = parquet.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False), 0
+        file, seen = parquet_file(stream, buffer_size=1 << 20), 0
         for batch in file.iter_batches(_BATCH, use_threads=False):
             if len(batch):
-                yield _table_block(batch, name, seen, rounded)
+                row, column, value = _table_block(batch, name, seen, rounded)
+                if dtype.kind == "b" and np.isnan(value).any():
+                    raise FileError(
+                        f"{name}, column {batch.schema.names[2]!r}: a truth value is missing. Write true or false, or "
+                        "store the values as numbers."
+                    )
+                yield row, column, value.astype(dtype)
             seen += len(batch)
         if seen != file.metadata.num_rows:
             raise FileError(f"{name} declares {file.metadata.num_rows} rows but contains {seen}. Export it again.")
@@ -158,14 +165,15 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int, rounded: Rounded) 
     for index in range(2):
         if batch.column(index).null_count:
             raise FileError(
-                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. Correct the file."
+                f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing. "
+                "Fill in or remove such entries."
             )
     row, column = (stored_numbers(batch.column(index)) for index in range(2))
     for part in (row, column):
         if int(part.min()) < 0 or int(part.max()) >= 2**62:
             raise FileError(
-                f"{name}: a row or column number is negative or beyond 2**62; row and column numbers are counted "
-                "from 0."
+                f"{name}: a row or column number is negative or larger than 2**62. Row and column "
+                "numbers must be counted from 0."
             )
     value = matrix_of([pa.chunked_array([batch.column(2)])], len(batch), name)[:, 0].astype(np.float64)
     rounded.add([""] if long_integers([batch.column(2).type]) and is_rounded(value) else [])

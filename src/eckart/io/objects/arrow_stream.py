@@ -40,7 +40,8 @@ def arrow_reader(data: object) -> pa.RecordBatchReader | None:
                 raise
             except Exception as error:
                 kind = type(data).__name__
-                raise InputError(f"The {kind} cannot be read: {reason(error)}. Check the query.") from error
+                remedy = "Execute a query first" if hasattr(data, "execute") else "Check the query"
+                raise InputError(f"The {kind} cannot be read: {reason(error)}. {remedy}.") from error
             return reader
     return None
 
@@ -141,8 +142,8 @@ def reader_source(
         roles = roles_of(schema, name, row_names)
         if not roles.numbers:
             raise InputError(
-                f"{name} has no column of numbers; it has {listed(schema.names)}. Convert at least one column to "
-                "numbers."
+                f"{name} has no numeric column. Its columns are {listed(schema.names)}. Convert at "
+                "least one column to numbers."
             )
         collector = Collector(name, memory)
         texts: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
@@ -187,7 +188,7 @@ def _assembled(
         dropped = listed([roles.names[j] for j in roles.texts])
         note = Note(
             "names_dropped",
-            f"The names and labels in {dropped} were not kept, because there are more than {MOST_NAMES:,} rows.",
+            f"The names and labels in {dropped} were dropped, because there are more than {MOST_NAMES:,} rows.",
         )
         metadata = replace(metadata, notes=(*metadata.notes, note))
     found = collector.finish(replace(metadata, rounded=collector.rounded))

@@ -41,13 +41,11 @@ def cursor_source(cursor: Any, row_names: str | None, memory: int | None) -> Mem
 
     names = list(cursor.keys()) if hasattr(cursor, "keys") else [column[0] for column in cursor.description or ()]
     if not names:
-        raise InputError("The cursor has no result. First execute a query that selects rows.")
+        raise InputError("The cursor has no result. Execute a query that selects rows first.")
     chunks = iter(lambda: [_values(row) for row in cursor.fetchmany(_ROWS)], [])
     first = next(chunks, [])
     if not first:
-        raise InputError(
-            "The query returned no rows. A cursor that was already read is empty: execute the query again."
-        )
+        raise InputError("The query returned no rows. If the cursor was already read, execute the query again.")
     schema = _number_schema(record_table(names, list(zip(*first, strict=True))).schema)
 
     def batches() -> Iterator[object]:

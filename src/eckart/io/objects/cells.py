@@ -41,7 +41,7 @@ def _member(data: Any, key: str) -> tuple[Any, tuple[str, ...] | None]:
     if group == "layers":
         return _matrix(data, member, None)
     if group != "obsm" or member not in data.obsm:
-        raise InputError(f"AnnData has no {key!r}. It has X, {_listed(data)}.")
+        raise InputError(f"The AnnData object has no matrix {key!r}. It has X, {_listed(data)}.")
     found = data.obsm[member]
     return (found.to_numpy(), tuple(map(str, found.columns))) if hasattr(found, "columns") else (found, None)
 
@@ -49,13 +49,13 @@ def _member(data: Any, key: str) -> tuple[Any, tuple[str, ...] | None]:
 def _matrix(data: Any, layer: str | None, key: str | None) -> tuple[Any, tuple[str, ...] | None]:
     """(matrix, names of its columns)."""
     if layer is not None and key is not None:
-        raise InputError("Use either layer=... or key=..., not both: each of them selects a matrix.")
+        raise InputError("layer= and key= each select a matrix. Use only one of them.")
     if key is not None and key != "X":
         return _member(data, key)
     if layer is None:
         return data.X, _names(data.var_names)
     if layer not in data.layers:
-        raise InputError(f"AnnData has no layer {quoted(layer)}. It has X, {_listed(data)}.")
+        raise InputError(f"The AnnData object has no layer {quoted(layer)}. It has X, {_listed(data)}.")
     return data.layers[layer], _names(data.var_names)
 
 
@@ -95,13 +95,17 @@ def mask_indices(data: Any, mask: object) -> list[int]:
 
     if isinstance(mask, str):
         if mask not in data.var:
-            raise InputError(f"AnnData has no column {quoted(mask)} in var. It has {listed(list(map(str, data.var)))}.")
+            raise InputError(
+                f"The AnnData object has no column {quoted(mask)} in var. The columns of var are "
+                f"{listed(list(map(str, data.var)))}."
+            )
         mask = data.var[mask]
     chosen = np.asarray(mask)
     if chosen.dtype != bool or chosen.shape != (data.n_vars,):
         raise InputError(
-            f"mask= is an array of {chosen.dtype} {chosen.shape}. Pass {data.n_vars} values that are true or false."
+            f"mask= is an array of type {chosen.dtype} and shape {chosen.shape}. Pass {data.n_vars} "
+            "true or false values, one for each gene."
         )
     if not chosen.any():
-        raise InputError("mask= is false for every gene, so no columns are left.")
+        raise InputError("mask= is false for every gene, so no columns are left to analyse.")
     return [int(place) for place in np.flatnonzero(chosen)]

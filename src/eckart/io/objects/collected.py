@@ -24,7 +24,7 @@ from eckart.io.temporary_rows import TemporaryRows
 from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool
 
-_NOTE = Note("spooled", "The rows came as a stream, so a temporary file held them during the analysis.")
+_NOTE = Note("spooled", "The rows came as a stream, so Eckart copied them to a temporary file during the analysis.")
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ class Collector:
             self._columns, self._dtype = int(block.shape[1]), np.dtype(block.dtype)
         elif block.shape[1] != self._columns:
             raise InputError(
-                f"{self.name}: after row {self.rows:,} the rows have {block.shape[1]} columns, but earlier rows "
-                f"have {self._columns}. All batches must have the same number of columns."
+                f"{self.name}: after row {self.rows:,}, a batch has {block.shape[1]} columns, but the "
+                f"batches before it have {self._columns}. All batches must have the same columns."
             )
         elif np.dtype(block.dtype) != self._dtype:
             raise InputError(
-                f"{self.name}: after row {self.rows:,} the numbers are {block.dtype}, but earlier numbers are "
-                f"{self._dtype}. All batches must have the same dtype."
+                f"{self.name}: after row {self.rows:,}, a batch has the dtype {block.dtype}, but the "
+                f"batches before it have {self._dtype}. All batches must have the same dtype."
             )
         self.rows += int(block.shape[0])
         dense = isinstance(block, np.ndarray)
@@ -82,9 +82,7 @@ class Collector:
     def finish(self, metadata: Metadata) -> MemorySource | CollectedRows:
         """All rows, with their metadata."""
         if not self.rows:
-            raise InputError(
-                f"{self.name} returned no rows. An iterator that was already used is empty: create a new one."
-            )
+            raise InputError(f"{self.name} returned no rows. If the iterator was already used, create a new one.")
         if self._file is not None:
             return self._stored(metadata)
         if len(self._blocks) == 1:
@@ -98,8 +96,9 @@ class Collector:
     def _to_disk(self) -> None:
         if not isinstance(self._blocks[0], np.ndarray):
             raise MemoryBudgetError(
-                f"{self.name}: the sparse batches take more than {self._limit:,} bytes so far. Save them as one file "
-                "with scipy.sparse.save_npz, and pass its path."
+                f"{self.name}: the sparse batches take more than {self._limit:,} bytes so far, which "
+                "is the memory limit. Save them as one file with scipy.sparse.save_npz, and pass the "
+                "path of this file."
             )
         self._spool = Spool()
         self._file = (self._spool.folder / "rows.npy").open("w+b")
@@ -122,8 +121,9 @@ class Collector:
             self._file.write(np.ascontiguousarray(block, self._dtype).data)
         except OSError as error:
             raise FileError(
-                f"{self.name}: there is no room for the temporary copy of the rows ({error.strerror or error}). Set "
-                f"{VARIABLE} to a folder with more room."
+                f"{self.name}: there is not enough disk space for a temporary copy of the rows "
+                f"({error.strerror or error}). Set the environment variable {VARIABLE} to a folder with more free "
+                f"space."
             ) from error
 
     def _stored(self, metadata: Metadata) -> CollectedRows:

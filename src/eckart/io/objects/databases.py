@@ -116,7 +116,7 @@ class Database:
         if key is None and len(tables) != 1:
             raise ParameterError(f"{name} contains {len(tables)} tables: {listed(tables)}. Choose a table with {KEY}.")
         if key is not None and key not in tables:
-            raise ParameterError(f"{name} has no table {key!r}. It has {listed(tables)}.")
+            raise ParameterError(f"{name} has no table {key!r}. Its tables are {listed(tables)}.")
         table = tables[0] if key is None else key
         parts = table.split(".", 1) if isinstance(self, PostgreSql) else [table]
         return "SELECT * FROM " + ".".join('"' + part.replace('"', '""') + '"' for part in parts)

@@ -57,5 +57,8 @@ def _place(group: Any) -> tuple[str, str, str]:
     else:
         path, kind, inside = Path(str(getattr(group.store, "root", ""))), "zarr", str(group.path)
     if not path.exists() or not path.name:
-        raise InputError("The sparse matrix is in a store in memory. Pass it as a scipy.sparse matrix instead.")
+        raise InputError(
+            "The sparse matrix is in a Zarr store in memory, which Eckart does not read. Pass it as a "
+            "scipy.sparse matrix instead."
+        )
     return str(path), kind, inside.strip("/")

@@ -27,8 +27,9 @@ def labelled_source(data: Any, key: str | None = None, row_names: str | None = "
         return _dataset(data, key, row_names)
     if data.ndim != 2:
         raise InputError(
-            f"The DataArray has dimensions {data.dims} of sizes {data.shape}, but a table has two. Stack some of them, "
-            "for example data.stack(row=('lat', 'lon')), or select with .sel."
+            f"The DataArray has the dimensions {data.dims} with sizes {data.shape}, but a table has "
+            "two dimensions. Stack some dimensions, for example with data.stack(row=('lat', 'lon')), "
+            "or select a slice with .sel."
         )
     rows, columns = (_names(data, dimension) for dimension in data.dims)
     metadata = Metadata(str(data.name or "data"), rows, columns)
@@ -51,14 +52,17 @@ def _names(data: Any, dimension: str) -> tuple[str, ...] | None:
 def _numbers(data: Any) -> Any:
     values = np.asarray(data.data)
     if values.dtype.kind not in "fiub":
-        raise InputError(f"The DataArray {data.name!r} contains {values.dtype}, not numbers. Convert it first.")
+        raise InputError(
+            f"The DataArray {data.name!r} contains values of type {values.dtype}, not numbers. Convert it "
+            "to numbers first."
+        )
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 
 def _dataset(data: Any, key: str | None, row_names: str | None) -> Any:
     names = [str(name) for name in data.data_vars]
     if key is not None and key not in data:
-        raise InputError(f"The Dataset has no variable {key!r}. It has {listed(names)}.")
+        raise InputError(f"The Dataset has no variable {key!r}. Its variables are {listed(names)}.")
     only = names[0] if key is None and len(names) == 1 and data[names[0]].ndim == 2 else key
     return _table(data, names, row_names) if only is None else labelled_source(data[only])
 
@@ -68,8 +72,8 @@ def _table(data: Any, names: list[str], row_names: str | None) -> Any:
     dimensions = {data[name].dims for name in names}
     if [len(found) for found in dimensions] != [1]:
         raise InputError(
-            f"The Dataset has variables of several shapes: {listed(names)}. Choose a variable with {KEY}, or select "
-            "only variables of one dimension."
+            f"The variables of the Dataset have several shapes: {listed(names)}. Choose one variable "
+            f"with {KEY}, or select only variables of the same shape."
         )
     table = record_table(names, [data[name].values for name in names])
     source = reader_source(table.to_reader(), "data", row_names)

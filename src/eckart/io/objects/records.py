@@ -29,7 +29,7 @@ def record_table(
         made.append(_column(str(name), values, kind))
     if len({len(column) for column in made}) > 1:
         sizes = ", ".join(f"{quoted(str(n))} {len(c):,}" for n, c in zip(names[:5], made, strict=False))
-        raise InputError(f"The columns have different lengths: {sizes}. Each needs one value for every row.")
+        raise InputError(f"The columns have different lengths: {sizes}. Each column needs one value per row.")
     return pa.table(made, names=[str(name) for name in names])
 
 
@@ -39,7 +39,7 @@ def _one_per_row(name: str, values: np.ndarray) -> np.ndarray:
         values = np.ma.filled(values.astype(object), None)
     if values.ndim != 1:
         raise InputError(
-            f"The column {quoted(name)} is an array of shape {values.shape}. It needs one value for every row."
+            f"The column {quoted(name)} is an array of shape {values.shape}, but a column needs one value per row."
         )
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
@@ -53,7 +53,9 @@ def _column(name: str, values: Any, kind: pa.DataType | None) -> pa.Array:
             values = [None if value is None else float(value) for value in values]
         return pa.array(values, kind, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"The column {quoted(name)} mixes kinds of values: {reason(error)}.") from error
+        raise InputError(
+            f"The column {quoted(name)} mixes values of several types: {reason(error)}. Convert the column to one type."
+        ) from error
 
 
 def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
@@ -63,13 +65,15 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
     names = listed([str(name) for name in data])
     if key is not None:
         if key not in data:
-            raise InputError(f"The mapping has no {key!r}. It has {names}.")
+            raise InputError(f"The mapping has no key {key!r}. Its keys are {names}.")
         return data[key]
     dimensions = {_dimensions(value) for value in data.values()}
     if 2 in dimensions:
         return _only_table(data, names)
     if dimensions == {0}:
-        raise InputError("The mapping contains only scalars. Pass a list of values for each name, or a list of rows.")
+        raise InputError(
+            "The mapping contains only single values. Pass a list of values for each name, or a list of rows."
+        )
     return record_table(list(data), [_values(value) for value in data.values()])
 
 
@@ -77,8 +81,10 @@ def _only_table(data: Mapping[Any, Any], names: str) -> Any:
     """The only value of a mapping; an error if there are more, because one of them is a table already."""
     if len(data) == 1:
         return next(iter(data.values()))
-    tables = listed([str(name) for name, value in data.items() if _dimensions(value) == 2])
-    raise InputError(f"The mapping contains {names}. Choose one of its tables ({tables}) with {KEY}.")
+    tables = [str(name) for name, value in data.items() if _dimensions(value) == 2]
+    if len(tables) == 1:
+        raise InputError(f"The mapping contains {names}. Choose the table with key={tables[0]!r}.")
+    raise InputError(f"The mapping contains {names}. Choose one of the tables ({listed(tables)}) with {KEY}.")
 
 
 def _values(value: Any) -> Any:
@@ -104,7 +110,8 @@ def records_table(rows: Sequence[Mapping[Any, Any]]) -> pa.Table:
     for row in rows:
         if not isinstance(row, Mapping):
             raise InputError(
-                f"The list contains dicts and other values, such as one of type {type(row).__name__}. Use only dicts."
+                f"The list contains dicts and also values of type {type(row).__name__}. Pass a list "
+                "that contains only dicts."
             )
         names.update(dict.fromkeys(row))
     return record_table(list(names), [[row.get(name) for row in rows] for name in names])

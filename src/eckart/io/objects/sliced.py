@@ -13,6 +13,7 @@ from eckart.aliases import JsonObject
 from eckart.engine.blocks.dask_rows import as_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
+from eckart.fingerprint import unknown_state
 from eckart.io.guard import reads_rows
 from eckart.wording import KEY
 
@@ -52,7 +53,8 @@ class SlicedRows:
 
     def fingerprint(self) -> JsonObject:
         name = str(getattr(self.array, "name", ""))
-        return {"content": {"shape": list(self.shape), "dtype": str(self.dtype), "name": name}, "state": ""}
+        content = {"shape": list(self.shape), "dtype": str(self.dtype), "name": name}
+        return {"content": content, "state": unknown_state()}
 
 
 def sliced_rows(array: Any, name: str) -> SlicedRows:
@@ -60,6 +62,7 @@ def sliced_rows(array: Any, name: str) -> SlicedRows:
     shape, kind = tuple(array.shape), np.dtype(array.dtype).kind
     if len(shape) != 2 or kind not in "fiub":
         raise InputError(
-            f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Choose another array with {KEY}."
+            f"{name} of shape {shape} and type {array.dtype} is not a matrix of numbers. Choose "
+            f"another array with {KEY}."
         )
     return SlicedRows(array, Metadata(name))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eckart.io.roles import listed, quoted
+from eckart.formatting import about_columns, quoted
 from eckart.io.text.cells import MINUS, looks_numeric, to_numbers
 from eckart.notes import Note
 
@@ -26,8 +26,8 @@ _GROUPS = {
     ",": rf"^([+{MINUS}-]?\d{{1,3}}(\.\d{{3}})+(,\d+)?)$",
 }
 """Digits in groups of three, by the decimal sign."""
-_SIGNED = "analysed, without its symbol "
-_ACCOUNTING = "analysed, with numbers in parentheses as negative"
+_SIGNED = "analysed as numbers, without the symbol "
+_ACCOUNTING = "analysed as numbers; parentheses mean negative"
 
 
 def sign_of(trimmed: pa.ChunkedArray) -> str | None:
@@ -83,7 +83,14 @@ def sign_notes(signs: dict[str, str]) -> list[Note]:
     """Notes on the columns that were read without their sign, and on negative numbers in parentheses."""
     shown = [f"{quoted(name)} ({sign})" for name, sign in signs.items() if sign != PARENTHESES]
     more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
-    notes = [Note("signs_removed", f"Read as numbers, ignoring the symbol: {', '.join(shown[:8])}{more}.")]
+    notes = [Note("signs_removed", f"Read as numbers, without the symbol: {', '.join(shown[:8])}{more}.")]
     enclosed = [name for name, sign in signs.items() if sign == PARENTHESES]
-    accounting = Note("accounting_negatives", f"Numbers in parentheses are read as negative: {listed(enclosed)}.")
+    accounting = Note(
+        "accounting_negatives",
+        about_columns(
+            enclosed,
+            "contains numbers in parentheses, which were read as negative numbers.",
+            "contain numbers in parentheses, which were read as negative numbers.",
+        ),
+    )
     return (notes if shown else []) + ([accounting] if enclosed else [])

@@ -31,8 +31,10 @@ NUMBER = {
 
 The pattern is valid in Python's and in Arrow's regular expressions."""
 
-GROUPED = rf"^{_SIGN}?(\d{{1,3}}([,.' \x{{00a0}}\x{{202f}}]\d{{3}})+([.,]\d+)?|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
-"""Digits in groups of three (1,234 or 1'234.5), with a comma (1,5), or with Fortran's exponent (1.5D3)."""
+_IN_GROUPS = r"\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d{1,2}(,\d{2})+,\d{3}(\.\d+)?"
+"""Digits in groups of three (1,234 or 1'234.5), or in India (1,23,456)."""
+GROUPED = rf"^{_SIGN}?({_IN_GROUPS}|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
+"""Digits in groups, with a comma (1,5), or with Fortran's exponent (1.5D3)."""
 
 AMOUNT = rf"^\(?{_SIGN}?([$€£¥] ?{_SIGN}?\d[\d.,]*|\d[\d.,]* ?[%$€£¥])\)?$"
 """A number with a currency or a percent sign; in parentheses if it is negative."""
@@ -43,10 +45,20 @@ ACCOUNTING = r"^\((\d{1,3}([,.]\d{3})+([.,]\d+)?|\d*[.,]\d+)\)$"
 DATE = r"^\d{1,2}[./]\d{1,2}[./]\d{2}(\d{2})?([ T]\d{1,2}:\d{2}(:\d{2})?)?$"
 """A date that is not in ISO format: 31.12.2024 or 12/31/24, perhaps with a time."""
 
-_GROUPED = re.compile(GROUPED.replace(r"\x{00a0}\x{202f}", "\u00a0\u202f"))
-_THOUSANDS = re.compile(rf"^{_SIGN}?\d{{1,3}}([,.' \u00a0\u202f]\d{{3}})+([.,]\d+)?$")
+_IN_PYTHON = {r"\x{00a0}": "\u00a0", r"\x{202f}": "\u202f"}
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of Arrow in Python: only ASCII digits are digits."""
+    for arrow, python in _IN_PYTHON.items():
+        pattern = pattern.replace(arrow, python)
+    return re.compile(pattern, re.ASCII)
+
+
+_GROUPED = _compiled(GROUPED)
+_THOUSANDS = _compiled(rf"^{_SIGN}?({_IN_GROUPS})$")
 _POINTS = re.compile(rb"^[+-]?\d{1,3}(\.\d{3})+(,\d*)?([eE][+-]?\d+)?$", re.MULTILINE)
-_NUMBER = {sign: re.compile(pattern) for sign, pattern in NUMBER.items()}
+_NUMBER = {sign: _compiled(pattern) for sign, pattern in NUMBER.items()}
 _SIGNS = re.compile(f"(?m)^[{MINUS}](?=[0-9.,iI])|(?<=[0-9.,][eE])[{MINUS}](?=[0-9])")
 
 
@@ -97,13 +109,13 @@ def is_accounting(cell: str) -> bool:
 def _without_separators(cell: str) -> str:
     one_comma = re.fullmatch(r"[^,]*,\d+", cell)
     otherwise = f", or use {DECIMAL_COMMA} if the comma is the decimal separator" if one_comma else ""
-    return f"It looks like a number with thousands separators. Write the numbers without them{otherwise}."
+    return f"It looks like a number with thousands separators. Write the numbers without these separators{otherwise}."
 
 
 _CORRECTIONS: tuple[tuple[Callable[[str], object], str], ...] = (
-    (is_accounting, "Write a negative number with a minus sign instead of parentheses."),
-    (is_grouped, "Write its exponent with E instead of D."),
-    (re.compile(AMOUNT).match, "Write the number without its symbol or unit."),
+    (is_accounting, "Write negative numbers with a minus sign instead of parentheses."),
+    (is_grouped, "Write the exponent with E instead of D."),
+    (re.compile(AMOUNT).match, "Write the number without a symbol or unit."),
 )
 """Forms of numbers that are not read, and how to write them."""
 
@@ -117,8 +129,8 @@ def advice(cell: str, decimal: str) -> str:
         if decimal == ".":
             return f"It looks like a number with a decimal comma. Use {DECIMAL_COMMA}."
         return (
-            "The other numbers have a decimal comma, but this one has a point. Remove the point if it separates "
-            "thousands, or write a comma."
+            "The other numbers in the file have a decimal comma, but this number has a point. If the "
+            "point separates thousands, remove it; otherwise write a comma."
         )
     for is_form, correction in _CORRECTIONS:
         if is_form(cell):

@@ -6,6 +6,7 @@ The fast path never reads lines one by one. The text is searched for the line to
 from __future__ import annotations
 
 import re
+import shlex
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
@@ -13,10 +14,10 @@ import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import FileError
-from eckart.formatting import counted
+from eckart.formatting import about_columns, counted
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
-from eckart.io.roles import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
+from eckart.io.roles import Parts, assemble, check_row_names, quoted, refuse_empty, unique_names
 from eckart.io.text.amounts import amounts, sign_notes, sign_of, signed_role
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import (
@@ -34,7 +35,7 @@ from eckart.io.text.encoding import to_utf8
 from eckart.io.text.layout import Layout, TextOptions, sniff
 from eckart.io.text.records import Records
 from eckart.notes import Note
-from eckart.wording import DECIMAL_COMMA
+from eckart.wording import DECIMAL_COMMA, either
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,8 +45,8 @@ WIDE = 10_000
 
 
 EMPTY = "left out, because it contains no values"
-_TITLE = "If the lines above the table are a title, begin them with '#' or remove them."
-_UNITS = " If the line contains the units of the columns, remove it."
+_TITLE = "If there is a title above the table, begin its lines with '#' or remove them."
+_UNITS = " If this line contains the units of the columns, remove it."
 _COUNTED = 5
 """Rows that must be numbered before their numbers are names; a few numbers may count by chance."""
 _TITLE_ROWS = 5
@@ -94,10 +95,9 @@ class Page:
         row = int(wrong[0])
         known = "the header has" if self.layout.header else "the first line has"
         raise FileError(
-            f"{self.place(row)} has {counted(int(counts[row]), 'cell')} where {known} {len(self.columns)}, so it is "
-            "unclear which "
-            f"value belongs to which column. Correct the line, or quote cells that contain {_mark(self.layout)}."
-            f"{self._ragged_hint(int(counts[row]))}"
+            f"{self.place(row)} has {counted(int(counts[row]), 'cell')}, but {known} "
+            f"{len(self.columns)}, so it is unclear which value belongs to which column. Correct the "
+            f"line, or put quotes around cells that contain {_mark(self.layout)}.{self._ragged_hint(int(counts[row]))}"
         )
 
     def _ragged_hint(self, cells: int) -> str:
@@ -107,12 +107,12 @@ class Page:
             return f" If the comma is the decimal separator, use {DECIMAL_COMMA}."
         return ""
 
-    def refuse_cell(self, row: int, column: str, cell: str) -> NoReturn:
+    def refuse_cell(self, row: int, column: str, cell: str, remedy: str = "") -> NoReturn:
         title = f" {_TITLE}" if row < _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
         title = title or (_UNITS if row == 0 else "")
         raise FileError(
-            f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, although most of "
-            f"the column is numeric. {advice(cell, self.layout.decimal)}{title}"
+            f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, "
+            f"although most cells of the column are numbers. {advice(cell, self.layout.decimal)}{remedy}{title}"
         )
 
 
@@ -138,8 +138,9 @@ def refuse_stray_quote(data: bytes, body: int, delimiter: str, name: str, line: 
     found = Records(data, body, delimiter).stray_quote()
     if found is not None:
         raise FileError(
-            f"{name}, line {found + line - 1}: a quote that opens here is not closed, or is inside a cell. "
-            'Close it, or quote the whole cell and write the inner quote twice: "5"" pipe".'
+            f"{name}, line {found + line - 1}: a quote that opens here is not closed, or is in the "
+            "middle of a cell. Close the quote, or put quotes around the whole cell and write the "
+            'inner quote twice: "5"" pipe".'
         )
 
 
@@ -197,7 +198,7 @@ def _parts(page: Page, options: TextOptions) -> Parts:
         column = table.column(name)
         kind = kind_of(column.type)
         if kind == "text" and name not in naming:
-            column, kind = _resolved(page, name, column)
+            column, kind = _resolved(page, name, column, used=options.uses(name))
         if kind in ("number", "truth"):
             names.append(name)
             numbers.append(column)
@@ -212,7 +213,14 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     column_roles |= {name: signed_role(sign) for name, sign in page.signs.items()}
     notes += sign_notes(page.signs)
     if empty:
-        notes.append(Note("empty_columns", f"Columns without values were left out: {listed(empty)}."))
+        notes.append(
+            Note(
+                "empty_columns",
+                about_columns(
+                    empty, "contains no values, so it was left out.", "contain no values, so they were left out."
+                ),
+            )
+        )
     texts.sort(key=lambda text: text.name not in naming)
     return Parts(matrix, names, texts, notes, order=list(page.columns), column_roles=column_roles)
 
@@ -240,7 +248,7 @@ def _parse(page: Page, naming: list[str]) -> pa.Table:
         except pa.ArrowInvalid as error:
             page.refuse_ragged()
             fault = reason(error)
-    raise FileError(f"{page.name} could not be parsed: {fault}. Check its quotes and line endings.")
+    raise FileError(f"{page.name} could not be parsed: {fault}. Check the quotes and line endings of the file.")
 
 
 def _possibly_hexadecimal(table: pa.Table, page: Page) -> list[str]:
@@ -253,8 +261,8 @@ def _possibly_hexadecimal(table: pa.Table, page: Page) -> list[str]:
     return [field.name for field in table.schema if pa.types.is_integer(field.type)]
 
 
-def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str]:
-    """Decide whether a text column is numbers, truly text, or numbers with an invalid cell, which is refused."""
+def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> tuple[pa.ChunkedArray, str]:
+    """Decide whether a text column is numbers or text. Numbers with an invalid cell are refused if they are used."""
     import pyarrow.compute as pc
 
     trimmed, numeric = looks_numeric(cells, page.layout.decimal)
@@ -268,9 +276,10 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray) -> tuple[pa.Chunked
     if sign is not None and (plain := amounts(trimmed, sign, page.layout.decimal)) is not None:
         page.signs[name] = sign
         return plain, "number"
-    if 2 * meant_as_numbers(trimmed) > known:
+    if used and 2 * meant_as_numbers(trimmed) > known:
         row = pc.index(pc.fill_null(numeric, True), False).as_py()
-        page.refuse_cell(row, name, cells[row].as_py())
+        without = either("columns=[...] with the others", f"--drop {shlex.quote(name)}")
+        page.refuse_cell(row, name, cells[row].as_py(), f" To leave the column out, use {without}.")
     signed, dates = (pc.sum(pc.match_substring_regex(trimmed, form)).as_py() or 0 for form in (AMOUNT, DATE))
     if dates == known:
         return trimmed, "date"

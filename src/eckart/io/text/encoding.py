@@ -10,14 +10,14 @@ from eckart.notes import Note
 from eckart.wording import ENCODING
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_UTF16 = Note("utf16", "The text is encoded in UTF-16.")
+_UTF16 = Note("utf16", "The text is encoded as UTF-16.")
 _OTHER_KINDS = {
-    b"PK\x03\x04": "a zip archive (an Excel workbook is one); save the sheet as CSV",
+    b"PK\x03\x04": "a zip archive or an Excel workbook; save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
-    b"PAR1": "a Parquet file; give it the suffix .parquet",
-    b"ARROW1": "an Arrow file; give it the suffix .arrow",
-    b"\x93NUMPY": "a NumPy array; give it the suffix .npy",
-    b"\x89HDF": "an HDF5 file; export the table as CSV",
+    b"PAR1": "a Parquet file; rename it so that it ends in .parquet",
+    b"ARROW1": "an Arrow file; rename it so that it ends in .arrow",
+    b"\x93NUMPY": "a NumPy array; rename it so that it ends in .npy",
+    b"\x89HDF": "an HDF5 file; rename it so that it ends in .h5",
     b"%PDF": "a PDF document; export the table as CSV",
 }
 
@@ -26,14 +26,14 @@ def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[N
     """The text as UTF-8 bytes with newline line ends, and notes on the conversion."""
     for magic, kind in _OTHER_KINDS.items():
         if data.startswith(magic):
-            raise FileError(f"{name} is not a text file: it begins like {kind}.")
+            raise FileError(f"{name} is not a text file: its first bytes are those of {kind}.")
     decoded, notes = _decoded(data, encoding, name)
     text = plain_lines(decoded)
     place = text.find(b"\0")
     if place >= 0:
         line = text.count(b"\n", 0, place) + 1
         raise FileError(
-            f"{name}, line {line}: there is a NUL byte, so the file is not plain text, or it is damaged. "
+            f"{name}, line {line}: there is a NUL byte, so the file is damaged or is not a text file. "
             "Export it again as CSV."
         )
     return text, notes
@@ -65,7 +65,8 @@ def _decoded(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[
         line = data.count(b"\n", 0, error.start) + 1
         note = Note(
             "latin1",
-            f"The text is not UTF-8 (line {line}) and was read as Latin-1; use {ENCODING} if accents look wrong.",
+            f"The text is not valid UTF-8 (line {line}), so it was read as Latin-1. If accented "
+            f"letters look wrong, set the encoding with {ENCODING}.",
         )
         try:
             return _recoded(data, "cp1252", name), [note]
@@ -95,8 +96,8 @@ def _recoded(data: bytes, encoding: str, name: str) -> bytes:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FileError(
-            f"{name}, line {line}: the bytes are not {encoding}. Use {ENCODING} with the right encoding, or convert "
-            "the file to UTF-8."
+            f"{name}, line {line}: the text is not valid {encoding}. Set the right encoding with "
+            f"{ENCODING}, or convert the file to UTF-8."
         ) from error
     return text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
 

@@ -37,6 +37,14 @@ class TextOptions:
     header: bool | None = None
     row_names: str | None = "auto"
     encoding: str | None = None
+    kept: frozenset[str] | None = None
+    """Columns that will be kept, if the user named them."""
+    ignored: frozenset[str] = frozenset()
+    """Columns that will be left out or used as labels."""
+
+    def uses(self, column: str) -> bool:
+        """Whether the numbers of a column will be used."""
+        return column not in self.ignored and (self.kept is None or column in self.kept)
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
@@ -77,7 +85,7 @@ def _notes(decimal: str, comments: int, *, given: bool) -> list[Note]:
     comma = decimal != "." and (points or not given)
     notes = [Note("decimal_comma", f"Numbers are written with a decimal comma{points}.")] if comma else []
     if comments:
-        skipped = f"Skipped {counted(comments, 'comment line')} (beginning with '#') before the table."
+        skipped = f"Skipped {counted(comments, 'comment line')} before the table (starting with '#')."
         notes.append(Note("comments_skipped", skipped))
     return notes
 
@@ -101,7 +109,9 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
     header = _comment_header(comments, len(rows[0]), delimiter)
     if (header, options.header) == (None, None):
-        notes.append(Note("no_header", "The first line contains data, not names, so the columns are numbered."))
+        notes.append(
+            Note("no_header", "The first line contains data and not column names, so the columns are numbered.")
+        )
     return Layout(data, delimiter, decimal, header, start, rows, notes)
 
 
@@ -109,8 +119,8 @@ def _rows(records: list[str], delimiter: str, name: str) -> list[list[str]]:
     rows = [split(record, delimiter) for record in records]
     if (cells := max(map(len, rows))) > MOST_COLUMNS:
         raise FileError(
-            f"{name} has {cells:,} columns, but a text file may have at most {MOST_COLUMNS:,}. Store wide tables "
-            "as .npy."
+            f"{name} has {cells:,} columns, but a text file can have at most {MOST_COLUMNS:,}. Store "
+            "such a wide table as .npy."
         )
     return rows
 
@@ -197,7 +207,9 @@ def _refuse_absent(options: TextOptions, records: list[str], name: str) -> None:
         return
     other = best_delimiter(records, options.decimal)
     if other in records[0] and other != options.mark and len({len(split(record, other)) for record in records}) == 1:
-        raise ParameterError(f"{name} has no delimiter {options.mark!r}; its cells seem to be separated by {other!r}.")
+        raise ParameterError(
+            f"{name} does not contain the delimiter {options.mark!r}. Its cells seem to be separated by {other!r}."
+        )
 
 
 def align(data: bytes) -> bytes:
@@ -222,9 +234,9 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     if re.search(rb"(?<![\d,.])(\d+,(\d{1,2}|\d{4,})|0\d*,\d+|\d{4,},\d+)(?![\d,.])", data):
         return ","
     raise FileError(
-        f"{name}: the comma in {commas[0]!r} may be a thousands separator or a decimal separator, and no other cell "
-        f"shows which. Use {DECIMAL_COMMA} if it is the decimal separator; otherwise write the numbers without "
-        "separators."
+        f"{name}: the comma in {commas[0]!r} could separate thousands or decimals, and no other cell "
+        f"shows which. If it is the decimal separator, use {DECIMAL_COMMA}. Otherwise, write the "
+        "numbers without thousands separators."
     )
 
 
@@ -359,8 +371,8 @@ def _doubt(header: list[str], decimal: str) -> list[Note]:
         return [
             Note(
                 "doubtful_header",
-                f"The first line was read as column names, although some of them are numbers. Use {HEADER} if it is "
-                "data.",
+                "The first line was read as column names, although some of these names are numbers. "
+                f"If the first line is data, use {HEADER}.",
             )
         ]
     return []

@@ -23,8 +23,9 @@ MAX_RECORD = 1 << 25
 
 def refuse_long(name: str, line: int) -> NoReturn:
     raise FileError(
-        f"{name}, line {line}: the record that begins here is longer than {say_bytes(MAX_RECORD)}. Either a quote is "
-        "not closed, or the lines do not end in a newline. Correct the file, or store wide tables as .npy."
+        f"{name}, line {line}: the row that begins here is longer than {say_bytes(MAX_RECORD)}. A "
+        "quote is not closed, or the lines do not end with a line break. Correct the file, or store "
+        "wide tables as .npy."
     )
 
 

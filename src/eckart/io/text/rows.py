@@ -10,13 +10,12 @@ import codecs
 import gzip
 import itertools
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from eckart.engine.blocks.rounded import whole_columns
 from eckart.engine.blocks.source import Metadata
 from eckart.errors import FileError, NotFiniteError
 from eckart.fingerprint import fingerprint
+from eckart.formatting import about_columns
 from eckart.io.arrow.columns import TRUTHS, matrix_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows, reason
@@ -32,9 +32,10 @@ from eckart.io.roles import quoted, refuse_empty
 from eckart.io.rows import FileState, HeldRows, PiecedRows
 from eckart.io.text.amounts import amounts, signs_in
 from eckart.io.text.arrow_csv import read_csv
-from eckart.io.text.cells import MISSING, has_long_integer, looks_numeric, meant_as_numbers, to_numbers
-from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited, refuse_stray_quote
+from eckart.io.text.cells import MISSING, has_long_integer, looks_numeric, to_numbers
+from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited
 from eckart.io.text.encoding import is_utf8, plain_lines
+from eckart.io.text.index import TextIndex, refuse_encoding
 from eckart.io.text.layout import Layout, TextOptions, first_record, sample_records, sniff
 from eckart.io.text.records import MAX_RECORD, Records, last_end, refuse_long
 from eckart.io.text.wide import wide_block
@@ -48,7 +49,6 @@ _HELD = 1 << 24
 _HEAD = 1 << 21
 _MANY_COLUMNS = 1500
 """From this many columns on, cells are parsed as one column: Arrow's cost per column exceeds that per cell."""
-_CHUNK = 1 << 22
 _FEWEST = 3
 """Number of records used to detect the layout, including the names, however long they are."""
 _MARK = codecs.BOM_UTF8
@@ -134,8 +134,9 @@ class DelimitedRows(PiecedRows):
                 block = self._parsed(text)
         except ValueError as error:  # Arrow's are among them
             raise FileError(
-                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not match the beginning "
-                f"of the file ({reason(error)}). Correct the text, or keep only numeric columns."
+                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not have the "
+                f"same layout as the beginning of the file ({reason(error)}). Correct the text, or "
+                "keep only numeric columns."
             ) from error
         expected = self.edges[piece + 1] - self.edges[piece]
         if len(block) != expected:
@@ -195,7 +196,7 @@ class DelimitedRows(PiecedRows):
         if name in self.signs:
             found = amounts(trimmed, self.signs[name], self.decimal)
             if found is None:
-                raise ValueError(f"a cell of {quoted(name)} is not a number with {self.signs[name]!r}")
+                raise ValueError(f"a cell of {quoted(name)} is not a number with the symbol {self.signs[name]!r}")
             return found
         wrong = pc.index(pc.fill_null(numeric, True), False).as_py()
         if wrong >= 0:
@@ -224,11 +225,12 @@ def text_rows(
 def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
     """The layout of a text read in blocks."""
     if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not is_utf8(head):
-        _refuse_encoding(name, "at its beginning")
+        refuse_encoding(name, "at its beginning")
     layout = sniff(head, options, name)
     if layout.data != head:
         raise FileError(
-            f"{name} is separated by spaces, and such files cannot be read in blocks. Save it with tabs or commas."
+            f"{name} is separated by spaces, and Eckart cannot read such files in blocks. Save the "
+            "file with tabs or commas between the cells."
         )
     return layout
 
@@ -236,9 +238,10 @@ def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
 def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
     """A note on the columns that are not numbers, if there are any."""
     kept = set(numbers)
-    others = list(dict.fromkeys(repr(name) for name in columns if name not in kept))
-    text = f"Columns that are not numeric were left out, because the file is read in blocks: {', '.join(others[:5])}."
-    return [Note("text_left_out", text)] if others else []
+    others = list(dict.fromkeys(name for name in columns if name not in kept))
+    one = "is not numeric, so it was left out: a file that is read in blocks has no labels."
+    many = "are not numeric, so they were left out: a file that is read in blocks has no labels."
+    return [Note("text_left_out", about_columns(others, one, many))] if others else []
 
 
 def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
@@ -258,7 +261,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     truths = frozenset(column for column, fate in begun.metadata.column_roles.items() if fate == TRUTHS)
     signs = signs_in(begun.metadata.column_roles)
     texts = sorted(set(page.columns) - {*numbers, *empty, *naming_columns(page, options)})
-    index = _Index(name, layout, tuple(page.columns), empty, texts)
+    index = TextIndex(name, layout, tuple(page.columns), empty, texts)
     body = _stored_bytes(stored, head[: layout.body].count(b"\n"))
     edges, indices, lines = index.pieces(opened, body, stored.count(b"\n", 0, body) + 1)
     refuse_empty(edges[-1], len(numbers), name)
@@ -297,100 +300,3 @@ def _has_sample(head: bytes, name: str) -> bool:
     """Whether there are names and two records, which may be long."""
     text = plain_lines(head.removeprefix(_MARK))
     return len(sample_records(text, first_record(text), name)) >= _FEWEST
-
-
-def _refuse_encoding(name: str, where: str) -> NoReturn:
-    raise FileError(
-        f"{name} is not UTF-8 {where}, but text files of this size must be UTF-8, because they are read in blocks. "
-        "Convert it: iconv -t UTF-8."
-    )
-
-
-@dataclass(frozen=True)
-class _Index:
-    """Positions of pieces of a few megabytes, found in one pass that also refuses what no block could be read from."""
-
-    name: str
-    layout: Layout
-    columns: tuple[str, ...]
-    empty: list[str]
-    """Columns without a value at the beginning; they must have none later."""
-    texts: list[str]
-    """Columns of text at the beginning; most of their later cells must be text as well."""
-
-    def pieces(self, opened: OpenedFile, offset: int, line: int) -> tuple[tuple[int, ...], ...]:
-        """(rows, bytes, lines) of the pieces."""
-        rows, indices, lines = [0], [offset], [line]
-        known, numbers = Counter[str](), Counter[str]()
-        for stored in self._whole_records(opened, offset, line):
-            piece = plain_lines(stored)
-            self._check(piece, lines[-1])
-            count = len(Records(piece, 0, self.layout.delimiter))
-            if count:
-                if self.empty or self.texts:
-                    self._count_left_out(piece, lines[-1], known, numbers)
-                rows.append(rows[-1] + count)
-                indices.append(indices[-1] + len(stored))
-                lines.append(lines[-1] + stored.count(b"\n"))
-            else:
-                indices[-1] += len(stored)  # nothing but blank lines
-                lines[-1] += stored.count(b"\n")
-        for column in self.texts:
-            if 2 * numbers[column] > known[column]:
-                raise FileError(
-                    f"{self.name}: the column {quoted(column)} is text at the beginning of the file, but "
-                    f"{numbers[column]:,} of its {known[column]:,} cells are numbers. Correct the others, or leave the "
-                    "column out of the file."
-                )
-        return tuple(rows), tuple(indices), tuple(lines)
-
-    def _whole_records(self, opened: OpenedFile, offset: int, line: int) -> Iterator[bytes]:
-        """The text from `offset` on in pieces that end where a record ends."""
-        rest, skip, wanted = bytearray(), offset, _CHUNK
-        for chunk in opened.unpacked(whole=False):
-            rest += chunk[skip:]
-            skip = max(0, skip - len(chunk))
-            if len(rest) < wanted:
-                continue
-            text = bytes(rest)
-            end = last_end(text)
-            if end:
-                yield text[:end]
-                line += text.count(b"\n", 0, end)
-                del rest[:end]
-            if len(rest) > MAX_RECORD:
-                refuse_long(self.name, line)
-            wanted = max(_CHUNK, 2 * len(rest))
-        if rest:
-            yield bytes(rest)
-
-    def _check(self, piece: bytes, line: int) -> None:
-        refuse_stray_quote(piece, 0, self.layout.delimiter, self.name, line)
-        if b"\0" in piece:
-            where = line + piece.count(b"\n", 0, piece.find(b"\0"))
-            raise FileError(f"{self.name}, line {where}: there is a NUL byte, so this is not a plain text file.")
-        if not piece.isascii() and not is_utf8(piece):
-            _refuse_encoding(self.name, f"from line {line:,} on")
-
-    def _count_left_out(self, piece: bytes, line: int, known: Counter[str], numbers: Counter[str]) -> None:
-        """Refuse values in columns that had none, and count cells and numbers in columns of text."""
-        import pyarrow as pa
-        from pyarrow import csv
-
-        wanted = [*self.empty, *self.texts]
-        convert = csv.ConvertOptions(include_columns=wanted, column_types=dict.fromkeys(wanted, pa.string()))
-        parse = csv.ParseOptions(delimiter=self.layout.delimiter, newlines_in_values=b'"' in piece)
-        read = csv.ReadOptions(column_names=list(self.columns), block_size=len(piece) + 1)
-        table = read_csv(piece, read, parse, convert)
-        for column in self.empty:
-            cells, _ = looks_numeric(table.column(column), self.layout.decimal)
-            if cells.null_count < len(cells):
-                raise FileError(
-                    f"{self.name}: the column {column!r} has no value at the beginning of the file, but has values "
-                    f"from line {line:,} on. Text files of this size are read in blocks. Leave the column out of "
-                    "the file."
-                )
-        for column in self.texts:
-            cells, _ = looks_numeric(table.column(column), self.layout.decimal)
-            known[column] += len(cells) - cells.null_count
-            numbers[column] += meant_as_numbers(cells)

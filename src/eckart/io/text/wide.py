@@ -81,7 +81,7 @@ def wide_block(records: Records, columns: int, numeric: Sequence[int], decimal: 
     wrong = np.flatnonzero(counts != columns)
     if wrong.size:
         row = int(wrong[0])
-        raise ValueError(f"line {records.line(row)} of it has {counts[row]} cells instead of {columns}")
+        raise ValueError(f"line {records.line(row)} of the file has {counts[row]} cells instead of {columns}")
     rows, text, mark = len(records), records.data, records.delimiter.encode()
     plain = len(numeric) == columns and b'"' not in text and b"\n\n" not in text and not text.startswith(b"\n")
     try:

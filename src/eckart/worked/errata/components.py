@@ -108,7 +108,7 @@ def proof_of_theorem_1() -> list[Evidence]:
     return [
         Evidence(tr("Σ = diag(2, 1), U = V = I, Z all ones: rank of Z, rank of diag(U^T Z V)"), (z.rank(), d.rank()),
                  z.rank() == 1 and d.rank() == 2),
-        Evidence(tr("so Z' = U D V^T is nearer but not allowed: squared errors of Z and Z'"),
+        Evidence(tr("so Z' = U D V^T is closer but its rank is too large: squared errors of Z and Z'"),
                  ((x - z).norm() ** 2, (x - d).norm() ** 2), (x - d).norm() < (x - z).norm()),
     ]  # fmt: skip
 
@@ -160,7 +160,7 @@ def pseudo_code() -> list[Evidence]:
     centred = x - x.mean(axis=0)
     return [
         Evidence(
-            tr("shape of the centred data, whose eigenpairs the pseudo-code asks for"),
+            tr("shape of the centred data, whose eigenpairs the pseudo-code computes"),
             centred.shape,
             centred.shape[0] != centred.shape[1],
         )
@@ -183,7 +183,7 @@ def core_of_cur() -> list[Evidence]:
     plain = bool(np.allclose(product(10 * a, 1), 10 * product(a, 1)))
     return [
         Evidence(
-            tr("CUR of 10 A: equal to that of A with (Σ^+)^2, ten times it with Σ^+"),
+            tr("CUR of 10 A: equal to CUR of A with (Σ^+)^2, ten times CUR of A with Σ^+"),
             (squared, plain),
             squared and plain,
         )
@@ -205,7 +205,7 @@ def norm_sampling() -> list[Evidence]:
             error > 2.5 * best + 0.5,
         ),
         Evidence(
-            tr("chance to draw that row in one draw by squared norms, by leverage"),
+            tr("probability of drawing that row in one draw, by squared norms and by leverage scores"),
             (f"{chance:.1e}", 0.5),
             chance < 1e-4,
         ),
@@ -247,7 +247,7 @@ def local_optimum() -> list[Evidence]:
     near = objective(a, np.array([[1.0, 0], [0, 0.1]]), np.array([[1.0, 0], [0, 0.1]]), "euclidean")
     return [
         Evidence(
-            tr("A = I, zeros at the start: objective where it stops, and close by"),
+            tr("A = I with zeros in the initial factors: objective where it stops, and nearby"),
             (stuck, round(near, 4)),
             near < stuck,
         ),

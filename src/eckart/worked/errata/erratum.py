@@ -72,7 +72,11 @@ def erratum(number: int, listed: Sequence[Erratum]) -> Erratum:
     """The erratum of this number."""
     if not 1 <= number <= len(listed):
         raise ParameterError(
-            tr("There is no erratum {number}: errata are numbered from 1 to {most}.", number=number, most=len(listed))
+            tr(
+                "There is no erratum {number}. The errata are numbered from 1 to {most}.",
+                number=number,
+                most=len(listed),
+            )
         )
     return listed[number - 1]
 

@@ -10,8 +10,8 @@ from eckart.worked.messages import mark
 _ROWS = (
     (
         mark("eigenvalues"),
-        mark("For an eigenvalue, det(M - λ I) must differ from 0."),
-        mark("It must be 0; otherwise only e = 0 solves the system."),
+        mark("λ is an eigenvalue if det(M - λ I) is not 0."),
+        mark("The determinant must be 0. Otherwise, only e = 0 solves the system."),
         a.characteristic,
     ),
     (
@@ -24,9 +24,9 @@ _ROWS = (
         mark("power iteration"),
         mark("Stop when two successive vectors are close."),
         mark(
-            "With a negative dominant eigenvalue, they are never close. With different eigenvalues of equal "
-            "modulus, the iteration does not converge. The start must not be orthogonal to the dominant "
-            "eigenvector."
+            "With a negative dominant eigenvalue, successive vectors are never close. With different "
+            "eigenvalues of equal modulus, the iteration does not converge. The start vector must "
+            "not be orthogonal to the dominant eigenvector."
         ),
         a.stopping,
     ),
@@ -45,7 +45,7 @@ _ROWS = (
     (
         mark("trace"),
         mark("The trace is the sum of the singular values."),
-        mark("It is the sum of the eigenvalues; the sum of the singular values is the nuclear norm."),
+        mark("The trace is the sum of the eigenvalues. The sum of the singular values is the nuclear norm."),
         a.trace,
     ),
     (
@@ -57,15 +57,15 @@ _ROWS = (
     (
         mark("ratings, rank"),
         mark("The first four rows are linearly independent."),
-        mark("They are multiples of one row, and so are the last three. The rank is 2."),
+        mark("The first four rows are multiples of one row, and so are the last three. The rank is 2."),
         a.ratings_rank,
     ),
     (
         mark("ratings, changed rows"),
-        mark("After the change the last three columns are no longer all independent."),
+        mark("After the change, the last three columns are no longer all independent."),
         mark(
-            "It should say rows, not columns, and these rows were already dependent: the last three rows had rank 1 "
-            "and now have rank 2."
+            "The statement should be about rows, not columns, and these rows were already dependent: "
+            "the last three rows had rank 1 and now have rank 2."
         ),
         c.dependent,
     ),
@@ -78,7 +78,9 @@ _ROWS = (
     (
         mark("second ratings SVD, sign"),
         mark("The second row of V^T is (.12, -.02, .12, .69, .69), with the U that the notes print."),
-        mark("Its sign is wrong for that U: the printed product gives -4.71 where the matrix has 5."),
+        mark(
+            "The sign of this row is wrong for the printed U: the printed product gives -4.71 where the matrix has 5."
+        ),
         a.mixed_second,
     ),
     (
@@ -90,13 +92,13 @@ _ROWS = (
     (
         mark("Frobenius norm"),
         mark("‖X‖_F = ∑ σ_i^2; the Frobenius norm is the sum of the squared entries."),
-        mark("Both sums give the square of the norm: the square root is missing."),
+        mark("Both sums give the square of the norm, so the square root is missing."),
         a.frobenius,
     ),
     (
         mark("energy"),
         mark("The energy is the sum of the σ_i."),
-        mark("It is the sum of their squares."),
+        mark("The energy is the sum of the squared σ_i."),
         a.energy_rule,
     ),
     (
@@ -116,7 +118,7 @@ _ROWS = (
     ),
     (
         mark("SVD, roles of U and V"),
-        mark("U rotates first and V rotates back; or: the columns of U are eigenvectors of A^T A."),
+        mark("U rotates first and V rotates back. Also: the columns of U are eigenvectors of A^T A."),
         mark(
             "V^T acts first and U last. The columns of U are eigenvectors of A A^T, and those of V are eigenvectors "
             "of A^T A."
@@ -127,7 +129,8 @@ _ROWS = (
         mark("SVD, uniqueness"),
         mark("The SVD (or the set of components) is unique."),
         mark(
-            "It is unique only up to the signs of the vectors and rotations among vectors with equal singular values."
+            "The SVD is unique only up to the signs of the vectors, and up to rotations among "
+            "vectors with equal singular values."
         ),
         c.unique,
     ),
@@ -167,7 +170,7 @@ _ROWS = (
     (
         mark("covariance of the scores"),
         "s s^T / (m - 1).",
-        mark("The covariance is diag(s^2) / (m - 1), because the scores are uncorrelated."),
+        mark("With singular values s and m rows, it is diag(s^2) / (m - 1), because the scores are uncorrelated."),
         c.score_covariance,
     ),
     (
@@ -179,7 +182,10 @@ _ROWS = (
     (
         mark("PCA, pseudo-code"),
         mark("Find the eigenpairs of the centred data."),
-        mark("The centred data are not square, so they have no eigenpairs. Find those of their covariance matrix."),
+        mark(
+            "The centred data are not square, so they have no eigenpairs. Find the eigenpairs of their "
+            "covariance matrix."
+        ),
         c.pseudo_code,
     ),
     (
@@ -191,13 +197,13 @@ _ROWS = (
     (
         mark("problem 3.1"),
         mark("The line with the least sum of distances passes through the mean."),
-        mark("Only the line with the least sum of squared distances does."),
+        mark("Only the line with the least sum of squared distances passes through the mean."),
         c.distances,
     ),
     (
         mark("circle"),
-        mark("In polar coordinates one coordinate, the radius, describes a circle."),
-        mark("The angle describes a circle; the radius is the same for all its points."),
+        mark("In polar coordinates, a single coordinate, the radius, describes a circle."),
+        mark("The angle describes a circle. The radius is the same for all its points."),
         c.circle,
     ),
     (
@@ -230,7 +236,10 @@ _ROWS = (
     (
         mark("NMF"),
         mark("The multiplicative updates converge to a local optimum."),
-        mark("The objective never increases, but the limit need not be a local optimum, because zeros stay zeros."),
+        mark(
+            "The objective never increases, but the limit may not be a local optimum, because entries "
+            "that are zero stay zero."
+        ),
         c.local_optimum,
     ),
 )

@@ -24,6 +24,7 @@ CARDINAL = rf"(?:[1-9]|{'|'.join(_WORDS)})"
 _PART = r"(?:and a |e |y )?(?:hal(?:f|ves)|thirds?|quarters?|fifths?|mezz[oi]|terz[oi]|quart[oi]|medi[oa]s?|tercios?)"
 _WORD = re.compile(rf"(?i)(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-]|\s+{_PART}\b)")
 _JOINED = re.compile(rf"(?i)(?<=\w)\s+(?:and|ed?|y|и)\s+(?={CARDINAL}(?![\w-]))")  # rows one and three
+_THEN = re.compile(rf"(?i)(?<=[\d)\]}}])(\s+)(?=(?:and|ed?|y|и)\s+{CARDINAL}\s+[^\W\d_])")  # 3, 1 and two are enough
 _CLAUSE = re.compile(r"(?:[^,;:=≈.()\[\]{}\n]|(?<=\d)[.,](?=\d))+")
 _MINUS = r"(?i)(?<!\w)(?:minus|meno|menos|минус)\s+(?=\d)"
 _SHARE = r"\d+(?:[.,]\d+)?\s*%"
@@ -37,7 +38,7 @@ def with_figures(text: str) -> str:
     >>> with_figures("one singular value is 3"), with_figures("one half"), with_figures("one or two")
     ('one singular value is 3', 'one half', 'one or two')
     """
-    return _CLAUSE.sub(lambda found: _figure(found[0]), text)
+    return "".join(_CLAUSE.sub(lambda found: _figure(found[0]), piece) for piece in _THEN.split(text))
 
 
 def _figure(clause: str) -> str:

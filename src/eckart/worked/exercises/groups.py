@@ -10,6 +10,7 @@ from math import prod
 from eckart.worked.exercises.arithmetic import Entry, Grid, Typed, square_root
 from eckart.worked.exercises.compare import Part, turned
 from eckart.worked.exercises.rows import Row
+from eckart.worked.exercises.symbols import count_of
 from eckart.worked.exercises.targets import COLUMNS, Target
 
 Atom = tuple[Entry, ...]
@@ -96,10 +97,9 @@ class _Gathering:
             return []
         if len(bodies) > 1 and _is_single(target) and len({title for title, _ in bodies}) == len(bodies):
             return [Group(body, place, title=title) for title, body in bodies]  # each must be right
-        if len(bodies) == 1 or all(_is_matrix(body[0], target) for _, body in bodies):
-            # Given twice, such as V and V^T: the first one is judged.
-            self.loose += [Group(body, title=target.shown, foreign=True) for _, body in bodies[1:]]
-            return [Group(bodies[0][1], place, title=bodies[0][0])]
+        if len(bodies) == 1 or all(_is_complete(body, target) for _, body in bodies):
+            # Given twice, such as V and V^T: each must be right.
+            return [Group(body, place, title=title) for title, body in bodies]
         # lambda = 3, (1, 1), lambda = 1, (1, -1): what follows the repeated name belongs together too.
         self.left += [atom for _, body in bodies for atom in body[1:]]
         return [_of_vectors([body[0] for _, body in bodies], place, self.targets)]
@@ -189,10 +189,13 @@ def _is_whole(entries: Atom, target: Target) -> bool:
     return target.form in COLUMNS and target.value.cols == 1 and sum(map(_size, entries)) > 1
 
 
-def _is_matrix(entries: Atom, target: Target) -> bool:
-    """Whether the first entry is a matrix of the size of the target."""
-    shape = getattr(target.value, "shape", (0, 0))
-    return min(shape) > 1 and isinstance(entries[0], Grid) and entries[0].shape == shape
+def _is_complete(atoms: tuple[Atom, ...], target: Target) -> bool:
+    """Whether there are as many numbers as the target has, in brackets; eigenvalues may be a diagonal matrix."""
+    entries = [entry for atom in atoms for entry in atom]
+    size = prod(target.value.shape) if hasattr(target.value, "shape") else count_of(target)
+    sizes = {size} if target.form != "numbers" else {size, size**2}
+    vectors = any(isinstance(entry, Grid) for entry in entries) or target.form == "numbers"
+    return size > 1 and vectors and sum(map(_size, entries)) in sizes
 
 
 def _size(entry: Entry) -> int:

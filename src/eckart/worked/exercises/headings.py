@@ -1,4 +1,4 @@
-"""Names that are said once for several values: `the eigenvector of 5 is ..`, `first .., second ..`."""
+"""Names that apply to several values: `the eigenvector of 5 is ..`, `first .., second ..`."""
 
 from __future__ import annotations
 

@@ -65,9 +65,12 @@ _CHANGING = """
     non né senza tranne eccetto diverso diversa diversi sbagliato almeno forse volte
     ni sin salvo excepto distinto distinta distintos nunca quizá quizás tal veces
     не нет ни без кроме никогда неверно больше меньше возможно либо разве раз
+    corrected correction oops sorry wait anzi ops scusa scusate correggo correzione
+    perdón perdon corrijo corrección digo вернее ой исправляю исправление исправлено поправка простите извините
 """
 _LIMITS = re.compile(
     r"(?i)\b(?:at (?:most|least)|up to|fino a|хотя бы|не менее|не более|по крайней мере|самое (?:большее|меньшее)|"
+    r"i mean|mejor dicho|quiero decir|volevo dire|"
     r"al massimo|al minimo|al menos|a lo sumo|al más|como (?:máximo|mínimo)|"
     r"(?:maggiore|minore|mayor|menor|superiore|inferiore|superior|inferior) (?:di|a|que|o)\b)"
 )

@@ -32,6 +32,7 @@ _SEVERAL = re.compile(  # the first two components
     r"cuatro|дв|тр|чет)"
 )
 _MINUS = re.compile(r"(?i)(?<!di )(?<!varían )(?<!varian )(?<!variano )\b(?:minus|meno|минус)\b")
+_START = re.compile(r"(?i)(?:the |la |el |col\w+ )*(?:mean|average|media|средн|initial|inizial|inicial|начальн|start)")
 _NEUTRAL = word_set("""answer answers result solution final so then thus hence therefore we get have i get obtain find
     found here where my the is are and ans sol res it its this that risposta risultato soluzione quindi allora dunque
     ottengo si ottiene respuesta resultado solución luego entonces así obtengo se obtiene por lo tanto ответ результат
@@ -68,6 +69,8 @@ def meaning(own: Statement, targets: Sequence[Target]) -> Meaning:
     """The meaning of the label of a statement: that of its last part which has one."""
     said = " ".join(item for item in [*own.label, *own.after] if isinstance(item, str))
     refuse_changing(said)
+    if own.after[:1] == ["("] and _START.match(text_of(own.after)):
+        return Meaning(frozenset(), title=text_of(own.label))  # x = 7 (the mean), ...
     parts: list[list[Item]] = [[]]
     for item in own.label:
         if item in SEPARATORS:

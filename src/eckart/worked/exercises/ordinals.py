@@ -18,7 +18,8 @@ _WORDS = (
 ORDINAL = rf"(?:{'|'.join(_WORDS)}|[1-9](?:st|nd|rd|th|[ao]|-?(?:й|я|ю|е|ый|ая|ой)))"
 _NOUN = "|".join(sorted((word for words in SIDES.values() for word in words.split()), key=len, reverse=True))
 _LIST = re.compile(
-    rf"(?i)(?<![\w-])({ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+(?:the\s|la\s|el\s|il\s)?{ORDINAL})*)\s+({_NOUN})(?=\s*(?:[,;.()\n]|$|->))"
+    rf"(?i)(?<![\w-])({ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+(?:the\s|la\s|el\s|il\s)?{ORDINAL})*)\s+({_NOUN})"
+    r"(?:(?=\s*(?:[,;.()\n]|$|->))|(\s*:)(?=\s*(?:r|rho|corr\w*)(?:_?\d)?\b))"  # first column: r1 = ...
 )
 _AFTER = re.compile(  # las columnas segunda y cuarta
     rf"(?i)(?<![\w-])({_NOUN})\s+({ORDINAL}(?:\s*(?:,|ed?|y|и)\s+{ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
@@ -47,7 +48,7 @@ def with_numbers(text: str) -> str:
         text,
     )
     text = _AFTER.sub(lambda found: f"{found[1]} {_numbers(found[2])}", text)
-    return _LIST.sub(lambda found: f"{found[2]} {_numbers(found[1])}", text)
+    return _LIST.sub(lambda found: f"{found[2]} {_numbers(found[1])}{';' if found[3] else ''}", text)
 
 
 def _numbers(ordinals: str) -> str:

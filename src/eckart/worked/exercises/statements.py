@@ -30,7 +30,7 @@ MODES: tuple[Mode, ...] = ((0, False), (1, False), (2, False), (0, True))
 
 @dataclass
 class Statement:
-    """What is said about some values.
+    """A statement about some values.
 
     `equals` are the sides of an equality that have symbols, `differs` whether its sides are different numbers, and
     `after` the words that follow. `starts` says whether it begins a line or a sentence.
@@ -356,10 +356,11 @@ def _agree(first: Entry, last: Entry) -> bool:
 def _is_rounded(a: Typed, b: Typed) -> bool:
     """Whether one number is the other, rounded or truncated; two decimals may both be rounded."""
     gap = abs(a.value - b.value)
-    if a.error and b.error:
-        return gap <= max(a.error, b.error, abs(a.value) / 50)
-    error = max(a.error, b.error)
-    cut = gap < error and abs(b.value if b.error else a.value) < abs(a.value if b.error else b.value)
+    errors = [x.error or Decimal(int(x.percent)) / 100 for x in (a, b)]  # 95 % may be rounded
+    if all(errors):
+        return gap <= max(*errors, abs(a.value) / 50)
+    error = max(errors)
+    cut = gap < error and abs(b.value if errors[1] else a.value) < abs(a.value if errors[1] else b.value)
     return cut or gap <= error / 2 * Decimal("1.0000001") or gap <= Decimal("1e-12") * abs(a.value)
 
 

@@ -329,8 +329,8 @@ KINDS = {
     ),
     "missing": Kind(
         mark(
-            "Fill the hole with the mean of its column, fit one principal component, and replace the entry: one round "
-            "of EM."
+            "Carry out one iteration of EM: replace the missing entry by the mean of its column, fit one principal "
+            "component, and give the reconstruction of the entry."
         ),
         ((4, 2), (5, 2), (5, 3)),
         (4, 2),

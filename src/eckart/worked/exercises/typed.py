@@ -34,13 +34,14 @@ _COMMANDS = {
     "Lambda": "Lambda", "dagger": "+", "to": "->", "mapsto": "->", "rightarrow": "->", "Rightarrow": "->",
     "max": "max", "min": "min", "infty": "inf",
     "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖", "Delta": "det", "det": "det",
+    "ge": "≥", "geq": "≥", "le": "≤", "leq": "≤", "lt": "<", "gt": ">",
     "in": "=", "neq": "≠", "ne": "≠", "ldots": "", "dots": "", "mathstrut": "", "phantom": "", "small": "", "large": "",
 }  # fmt: skip
 _ACCENTS = {
     "vec", "hat", "bar", "tilde", "overrightarrow", "underline", "overline", "boldsymbol", "bm", "mathbf", "mathrm",
     "boxed", "text", "mathbb", "mathcal",
 }  # fmt: skip
-_TYPES = r"matrix|array|diag|vector|list|set|span|gen|lin|float\d*|int\d*"  # np.float64(0.5) is 0.5
+_TYPES = r"matrix|array|diag|vector(?=\S)|list|set|span|gen|lin|float\d*|int\d*"  # np.float64(0.5) is 0.5
 _WRAPPERS = rf"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:{_TYPES})\s*(?=[(\[{{])"
 _COLUMN = r"\[((?:\s*\[\s*[^\s\[\],;]+\s*\]\s*,?){2,})\s*\]"  # [[1], [2]] has two rows
 _MINUS = r"(?i)(?<![\w])(?:minus|meno|menos|минус)\s+(?=[\d.(]|sqrt|cbrt)"
@@ -48,6 +49,12 @@ _ITEM = (  # 1) or 1. or - before a line
     r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|\d\.[^\S\n]+(?=‖|(?!sqrt|cbrt)[^\W\d_])|"
     r"[-*][^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_]))"
 )
+_NUMBER = r"\d+(?:[.,]\d+)?"
+_THRESHOLD = (  # 300/350 = 85.7% >= 85%, 0.857 > 0.85
+    rf"(?<=%)\s*(?:[<>]=?|[≤≥])\s*{_NUMBER}\s*%|(?<=\d)\s*(?:[<>]=?|[≤≥])\s*0[.,]\d+(?!\s*[<>≤≥%])"
+)
+_INDICES = r"(?<!\w)([A-Za-z])_?[1-9](?:[^\S\n]+\1_?[1-9])+(?![\w^(])"  # r1 r2 r3
+_EIGENSYSTEM = r"\s*\{\s*\{([^{}]*)\}\s*,\s*\{((?:\s*\{[^{}]*\}\s*,?){2,})\}\s*\}\s*"
 _ABOUT = r"(?<!K)~\s*(?=[-+]?\s*(?:[\d.(]|sqrt|cbrt))|(?i:\b(?:ca|approx|aprox|circa|ок|прибл)\.)\s*(?=[-+]?[\d.])"
 
 
@@ -60,18 +67,20 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_])", " это ", text)  # 3 — ранг
     text = re.sub(r"(?<=[^\W_])[^\S\n]+[—–][^\S\n]+", " = ", text).replace("<-", "=")  # Ранг — 3
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
-    text = re.sub(r"(?m)^\s*(?:\$\w+\s*$|(?:\[,\d+\]\s*)+$|\[\d+,?\](?=\s))", "", text)  # as R prints
+    text = _pasted(text)
     text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")
     text = re.sub(r"(?<!\S)\?(?=\s*(?:[=:]|by|with|con|por|на))", "x", text)
-    text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
-    if inequality := re.search(r"[<≤≥≠]|(?<!-)>", text):
-        raise InputError(tr("{sign} was not expected.", sign=repr(inequality[0])))
     if "\\" in text or "$" in text:
         text = _latex(text)
+    text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
+    text = re.sub(_THRESHOLD, "", text)
+    if inequality := re.search(r"[<≤≥≠]|(?<!-)>", text):
+        raise InputError(tr("{sign} was not expected.", sign=repr(inequality[0])))
     # x_{1} is x_1, E_{-6} is E(-6), and a superscript {..} is a parenthesis; remaining braces are a set.
     text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", text)
     text = re.sub(r"_\{([^{}]*)\}", r"(\1)", text)
-    text = re.sub(r"(?<=[A-Za-z]_)(\d),(\d)(?=\s*[=:≈])", r"\1\2", text)  # x_4,1 = 2
+    text = re.sub(r"(?<=[A-Za-z]_)(?:(\d),(\d)|\((\d)[,;]\s?(\d)\))(?=\s*[=:≈])", _joined, text)  # x_4,1 = 2
+    text = re.sub(_INDICES, lambda found: re.sub(r"\s+", ", ", found[0]), text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
     text = _powers(re.sub(r"\|\|", "‖", text))
     text = "\n".join(re.sub(r"^\s*\|([^|]*)\|\s*$", r"\1", line) for line in text.splitlines())
@@ -82,6 +91,17 @@ def plain(text: str) -> str:
     text = _functions(text)
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text).replace("**", "^")
     return re.sub(r"(^|[=:,;\n>]|[^\W\d_]\s)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", r"\1 ", text)  # a vector of either sign
+
+
+def _pasted(text: str) -> str:
+    """Without what R and notebooks print around values; an eigensystem of Mathematica as its values and vectors."""
+    text = re.sub(r"(?m)^\s*(?:\$\w+\s*$|(?:\[,\d+\]\s*)+$|\[\d+,?\](?=\s)|Out\s?\[\d+\]\s?[:=])", "", text)
+    pair = re.fullmatch(_EIGENSYSTEM, text)
+    return f"{pair[1]}; {pair[2].replace('{', '(').replace('}', ')')}" if pair else text
+
+
+def _joined(found: re.Match[str]) -> str:
+    return "".join(digit for digit in found.groups() if digit)
 
 
 def _powers(text: str) -> str:

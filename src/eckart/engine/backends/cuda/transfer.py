@@ -66,7 +66,9 @@ class DeviceTransfer:
     def __init__(self, device: str) -> None:
         torch = require("torch", purpose="device='cuda'")
         if not torch.cuda.is_available():
-            raise InputError(f"device={device!r} is not available: PyTorch does not find a GPU on this machine.")
+            raise InputError(
+                f"device={device!r} is not available, because PyTorch does not find a GPU on this machine."
+            )
         self.device, self._torch = device, torch
         self.prototype = torch.empty((0, 0), dtype=torch.float64, device=device)
         self._stream = torch.cuda.Stream(device)
@@ -107,7 +109,7 @@ class DeviceTransfer:
                 lane.turn, lane.stream.cuda_stream,
             )  # fmt: skip
             if code:
-                raise RuntimeError(f"CUDA error {code} while data were sent to the GPU.")
+                raise RuntimeError(f"CUDA error {code} while data were copied to the GPU.")
             return self._recorded(lane.stream)
 
     def _lane(self) -> _Lane:
@@ -165,7 +167,8 @@ class DeviceTransfer:
     def refuse(self, shape: tuple[int, int]) -> NoReturn:
         """Raise an error: the whole table is needed but does not fit."""
         raise MemoryBudgetError(
-            f"This method needs the whole table on the GPU, but a table of {shape[0]:,} x {shape[1]:,} takes more than "
-            f"half of the free GPU memory ({self.free_bytes / 1e9:.3g} GB). Leave out device= to compute on the host, "
-            "or use 'pca' or 'svd', which copy such a table to the GPU in blocks."
+            f"This method needs the whole table on the GPU, but a table of {shape[0]:,} x {shape[1]:,} "
+            f"takes more than half of the free GPU memory ({self.free_bytes / 1000000000.0:.3g} GB). "
+            "Leave out device= to compute on the CPU, or use 'pca' or 'svd', which copy large tables "
+            "to the GPU in blocks."
         )

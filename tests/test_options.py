@@ -1,0 +1,59 @@
+"""Keywords that are not known: the error names the one to use."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import eckart as ek
+
+X = ek.datasets.load("usarrests").values
+D = ek.decompose(X, k=2, scale=True, left=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda: ek.PCA(k=2), "PCA() got an unexpected keyword argument 'k'. Use n_components=..."),
+        (lambda: ek.NMF(rank=2), "Use n_components=..."),
+        (lambda: ek.PCA(2, seed=0), "Use random_state=..."),
+        (lambda: ek.PCA(2, standardize=True), "Use scale=True."),
+        (lambda: ek.PCA(2, n_jobs=2), "Leave it out: Eckart uses all cores"),
+        (lambda: ek.CorrelationFilter(k=2), "Use n_features=..."),
+        (
+            lambda: ek.PCA(2).fit(X, weights=[1] * 50),
+            "PCA.fit() got an unexpected keyword argument 'weights'. Use ",
+        ),
+        (lambda: ek.Isomap(n_neighbours=3), "did you mean 'n_neighbors'?"),
+        (lambda: ek.Ratings(random_state=0), "Use rng=..."),
+        (lambda: ek.choose_rank(X, n_components=2), "Use most=... to limit the number."),
+        (lambda: ek.choose_rank(X, random_state=2), "Use rng=..."),
+        (lambda: ek.fill_missing(X, n_components=2), "unexpected keyword argument 'n_components'. Use k=..."),
+        (lambda: ek.tables.varimax(D, n_components=2), "Use k=..."),
+        (lambda: ek.tables.loadings(D, n=2), "Use limit=..."),
+        (lambda: ek.plots.scores(D, hue=["a"] * 50), "Use by=..."),
+        (lambda: ek.summary(D, title="x"), "It accepts model, width."),
+        (lambda: ek.save(D, filename="x"), "Use path=..."),
+        (lambda: ek.open_data(X, usecols=["a"]), "Use columns=[...]."),
+    ],
+)
+def test_unknown_keywords_are_refused_with_the_right_one(call, hint: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert hint in str(caught.value)
+
+
+def test_functions_and_estimators_stay_picklable() -> None:
+    for function in (ek.choose_rank, ek.tables.loadings, ek.fill_missing):
+        assert pickle.loads(pickle.dumps(function)) is function
+    assert pickle.loads(pickle.dumps(ek.PCA(2))).n_components == 2
+
+
+def test_a_subclass_may_accept_any_parameter() -> None:
+    class Logged(ek.PCA):
+        def __init__(self, n_components=None, **others):
+            super().__init__(n_components)
+            self.others = others
+
+    assert Logged(2, k=3).others == {"k": 3}

@@ -107,7 +107,7 @@ def test_a_tolerance_that_draws_do_not_reach_is_said():
 
 def test_an_error_below_rounding_is_not_called_proved():
     """All columns leave nothing but rounding, which nobody can prove to be as small as this."""
-    with pytest.warns(AccuracyWarning, match="Request a larger error"):
+    with pytest.warns(AccuracyWarning, match="Allow a larger error"):
         d = ek.decompose(falling(50, 30, 1.2, seed=3), "cur", error=1e-14)
     assert not d.certificate.proved
     assert ek.decompose(falling(50, 30, 1.2, seed=3), "cur", error=1e-9).certificate.proved

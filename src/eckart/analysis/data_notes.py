@@ -85,9 +85,10 @@ def _series(table: Floats, metadata: Metadata) -> list[Note]:
     if typical < _DATED or not (dated or (typical >= _UNDATED and smooth)):
         return []
     text = (
-        f"Consecutive rows are similar, as in a time series: a column and its next row correlate by {typical:.2f} "
-        "(median). The rules assume independent rows, so trends count as components, and clusters may be periods. "
-        "To analyse changes instead, take differences first (pandas: table.diff().dropna())."
+        "Consecutive rows are similar, as in a time series: the correlation between a row and the next is "
+        f"{typical:.2f} (median over the columns). The rules assume independent rows, so trends count as components, "
+        "and clusters may be periods of time. To analyse changes instead, take differences first "
+        "(pandas: table.diff().dropna())."
     )
     return [Note("series", text, {"correlation": typical})]
 

@@ -177,7 +177,7 @@ def recommend(
 @click.option(
     "--proof",
     is_flag=True,
-    help="Also prove which part of the ranking holds for the full rows, not only for their concepts.",
+    help="Also prove how much of the ranking stays the same if full rows are compared, not only concepts.",
 )
 @reading
 @with_console
@@ -294,7 +294,8 @@ def _entries(given: tuple[str, ...]) -> dict[str, float]:
             sign = ""
         if not sign:
             raise click.UsageError(
-                f'{text!r} is not of the form column=value. Write an entry such as "Star Harbour=4".'
+                f'{text!r} is not of the form column=value. Write an entry such as "Star Harbour=4", or name a row '
+                "with --row."
             )
     return found
 

@@ -106,10 +106,12 @@ def exercise(console: Console, kind: str, listing: bool, answer: str | None, key
             _list(console)
         elif paper.sheet:
             if answer is not None:
-                raise click.UsageError(tr("--check and --sheet cannot be combined: check one exercise by its seed."))
+                raise click.UsageError(
+                    tr("--check and --sheet cannot be combined. Check one exercise at a time, with --seed and --check.")
+                )
             _sheets(console, kinds, paper, output.force, detail, wanted)
         elif paper.is_several(kinds):
-            raise click.UsageError(tr("Several exercises need a file: use --sheet exam.html."))
+            raise click.UsageError(tr("Several exercises are written to a file, not printed. Add --sheet exam.html."))
         else:
             check(output)
             made = worked.exercise(kinds[0], **wanted)
@@ -206,5 +208,5 @@ def _size(text: str | None) -> tuple[int, int] | None:
         return None
     match = re.fullmatch(r"\s*([0-9]{1,3})\s*(?:[x×,]\s*([0-9]{1,3}))?\s*", text)
     if match is None:
-        raise click.UsageError(tr("--size {text} is not a size: write it like 4x2.", text=repr(text)))
+        raise click.UsageError(tr("--size {text} is not a size. Write a size such as 4x2.", text=repr(text)))
     return int(match[1]), int(match[2] or match[1])

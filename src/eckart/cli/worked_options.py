@@ -63,13 +63,14 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
         _option("--most", "Maximum number of iterations.  [default: 200]", type=int, metavar="N"),
     ),
     "deflation": (_choice("--method", "auto hotelling wielandt", "How to remove an eigenpair from the matrix. auto "
-    "uses hotelling for symmetric matrices."),),
+    "uses hotelling for symmetric matrices and wielandt for others."),),
     "diagonalize": (_option("--power", "Power of the matrix to compute.  [default: 3]", type=int, metavar="N"),),
     "cur": (
-        click.option("-r", "r", type=int, metavar="N", help="Number of rows, and of columns, to draw.  [default: 2]"),
-        _option("--rows", "Draw these rows, counted from 1, not random ones.", type=Numbers(), metavar="I,J,..."),
-        _option("--columns", "Draw these columns (counted from 1) instead of random "
-        "ones.", type=Numbers(), metavar="I,J,..."),
+        click.option("-r", "r", type=int, metavar="N", help="Number of rows and of columns to sample.  [default: 2]"),
+        _option("--rows", "Use these rows (counted from 1) instead of a random sample.",
+        type=Numbers(), metavar="I,J,..."),
+        _option("--columns", "Use these columns (counted from 1) instead of a random "
+        "sample.", type=Numbers(), metavar="I,J,..."),
         _seed, _choice("--core", "intersection best", "How to compute U: from the entries where the rows and "
         "columns meet (intersection), or with "
         "the smallest error (best)."),
@@ -89,8 +90,8 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
         _option("--new", "A new point to project on the components.", metavar="VECTOR"),
     ),
     "project": (_k,),
-    "bounds": (_k, _option("--other", "Another matrix of rank k, whose error is compared with the best "
-    "one.", metavar="MATRIX")),
+    "bounds": (_k, _option("--other", "Another matrix of rank at most k. Its error is compared with the smallest "
+    "possible error.", metavar="MATRIX")),
     "missing": (_k, _option("--iterations", "Number of iterations.  [default: 100]", type=int, metavar="N")),
     "isomap": (_k, _option("--neighbors", "Number of neighbours of each point.  [default: 2]", type=int, metavar="N")),
     "select": (

@@ -199,9 +199,9 @@ def _missed(found: Found, wanted: CURSettings, target: float, *, reached: bool) 
     if reached:
         return (
             f"It is unknown whether a relative error of {target:.3g} was reached: {taken}, with a "
-            f"rounding error of up to {found.rounding:.2g}. Request a larger error, or specify {K}."
+            f"rounding error of up to {found.rounding:.2g}. Allow a larger error, or specify {K}."
         )
-    remedy = "Use select='pivot', which reaches any error above the rounding level, or request" if drawn else "Request"
+    remedy = "Use select='pivot', which reaches every target above the rounding error, or allow" if drawn else "Allow"
     return f"A relative error of {target:.3g} was not reached: {taken}. {remedy} a larger error."
 
 

@@ -242,7 +242,7 @@ def _read(file: IO[bytes]) -> Decomposition:
         digests = document["sha256"]
         differing = {f"{key}.npy" for key in digests} ^ (set(members) - {_JSON})
         if differing:
-            raise ModelFileError(f"Its members do not match the list in its JSON: {sorted(differing)[:5]}.")
+            raise ModelFileError(f"The files in the archive differ from the list in {_JSON}: {sorted(differing)[:5]}.")
         arrays = {key: _read_array(archive, members[f"{key}.npy"], digests[key]) for key in digests}
     decomposition = decode(document["body"], arrays)
     if not isinstance(decomposition, Decomposition):
@@ -271,27 +271,27 @@ def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.Zip
     for info in archive.infolist():
         short = repr(info.filename[:40])
         if info.filename in members:
-            raise ModelFileError(f"It contains two members called {short}.")
+            raise ModelFileError(f"It contains two files called {short}.")
         if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size or info.flag_bits & 1:
             raise ModelFileError(
-                f"It contains the compressed or encrypted member {short}, but the members of a model "
+                f"It contains the compressed or encrypted file {short}, but the files in a model "
                 "are stored uncompressed."
             )
         if info.header_offset != offset:
-            raise ModelFileError(f"Its member {short} overlaps another member or leaves a gap.")
+            raise ModelFileError(f"In the archive, {short} overlaps another file or leaves a gap.")
         file.seek(offset + 26)
         lengths = file.read(4)  # lengths of the name and of the extra field, before the member's bytes
         offset += _LOCAL_HEADER + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
         offset += info.file_size
         members[info.filename] = info
     if offset != archive.start_dir or _JSON not in members:
-        raise ModelFileError(f"It does not contain {_JSON}, or it contains bytes between its members.")
+        raise ModelFileError(f"It does not contain {_JSON}, or it contains bytes between its files.")
     return members
 
 
 def _no_duplicates(pairs: list[tuple[str, object]]) -> JsonObject:
     if len(dict(pairs)) != len(pairs):
-        raise ModelFileError("Its JSON contains the same key twice.")
+        raise ModelFileError(f"{_JSON} contains the same key twice.")
     return dict(pairs)
 
 
@@ -299,7 +299,7 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, digest: object)
     short = repr(info.filename[:40])
     data = _bytes(archive, info)
     if hashlib.sha256(data).hexdigest() != digest:
-        raise ModelFileError(f"The checksum of {short} differs from the one in its JSON.")
+        raise ModelFileError(f"The checksum of {short} differs from the one in {_JSON}.")
     stream = io.BytesIO(bytes(data[: _HEADER_LIMIT + 12]))
     if npy.read_magic(stream) != (1, 0):
         raise ModelFileError(f"{short} is not an .npy array of version 1.0.")

@@ -234,7 +234,7 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
         passes=1,
         summary=(
             f"The coordinates reproduce {percent(low, 4)} of the squared distances along the graph "
-            f"(summed over all pairs of rows). The exact {k} coordinates reproduce at most "
+            "(summed over all pairs of rows). Without numerical errors, they would reproduce at most "
             f"{percent(max(low, high), 4)}."
         ),
     )

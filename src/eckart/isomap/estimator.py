@@ -57,8 +57,9 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     """Isometric mapping: coordinates that preserve distances along a curved surface.
 
     Isomap builds a graph of neighbours, computes shortest paths in it and applies classical multidimensional scaling.
-    It is a drop-in replacement for ``sklearn.manifold.Isomap``, with the same parameters, attributes and signs. No
-    (n_samples, n_samples) matrix is kept after the fit; `dist_matrix_` is computed when you access it.
+    It is a drop-in replacement for ``sklearn.manifold.Isomap``, with the same parameters, attributes and signs. For up
+    to 4,096 rows, the fit keeps the distances between all rows in memory for `transform`. For more rows, and in saved
+    models and pickles, it keeps no (n_samples, n_samples) matrix. `dist_matrix_` is computed when you access it.
 
     `fit` also accepts a fitted tree or NearestNeighbors object of ``sklearn.neighbors``. `transform` connects each new
     row to its neighbours among the fitted rows.

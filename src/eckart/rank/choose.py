@@ -128,7 +128,7 @@ RULES: dict[str, Rule] = {
         by_evidence,
         "normally distributed data with the same noise variance in all columns, and at least as many rows as columns.",
         no_vote=(
-            "This rule does not vote, because it never returns 0 and takes noise of unequal variance for components."
+            "This rule does not vote, because it never returns 0 and mistakes noise of unequal variance for components."
         ),
     ),
     "bicross": Rule("Bi-cross-validation", by_bicross, "independent noise; it predicts held-out blocks.", data=True),

@@ -27,7 +27,7 @@ def with_derived(choice: RankChoice) -> RankChoice:
         "horn": (
             "Parallel analysis (Horn)", choice.horn,
             "Compares each component with the same component of shuffled tables.",
-            "nothing about how columns are related beyond the components; it keeps few.",
+            "nothing about how columns are related beyond the components; it keeps few components.",
         ),
         "drop": ("Largest eigenvalue drop", choice.drop, _drop(choice), "few columns or rows, and strong components."),
     }  # fmt: skip

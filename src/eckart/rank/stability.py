@@ -26,10 +26,12 @@ def by_stability(e: Evidence) -> tuple[int | None, str]:
     stable = np.flatnonzero(lost < _TOLERATED * chance)
     k = int(stable[-1]) + 1 if stable.size else 0
     if k == most < min(e.short, e.columns) - 1:
-        return None, (f"Random halves of the rows share all {most} components that were considered. There may be more.")
+        return None, (
+            f"Random halves of the rows agree on all {most} components that were considered. There may be more."
+        )
     shared = f"{k - lost[k - 1]:.2f} of {counted(k, 'component')}" if k else "no component"
     beyond = f", and {k + 1 - lost[k]:.2f} of {k + 1}" if k < most else ""
-    return k, f"On average over {repeats} random splits, the two halves of the rows share {shared}{beyond}."
+    return k, f"On average over {repeats} random splits, the two halves of the rows agree on {shared}{beyond}."
 
 
 def lost_directions(table: object, most: int, *, center: bool, rng: np.random.Generator, repeats: int) -> np.ndarray:

@@ -147,10 +147,10 @@ def by_screenot(e: Evidence) -> tuple[int | None, str]:
         )
     values = np.sqrt(e.ratios)
     most = min(e.most, e.short // 4)
-    if e.short < _FEWEST or values[2 * most] <= 0.0:
-        return None, (
-            f"This rule needs at least {_FEWEST} singular values, some of them noise, but there are only {e.short}."
-        )
+    if e.short < _FEWEST:
+        return None, f"This rule needs at least {_FEWEST} singular values, but there are only {e.short}."
+    if values[2 * most] <= 0.0:
+        return None, "This rule estimates the noise from small singular values, but too many of them are zero."
     found = threshold(noise_values(values, most), e.short / max(e.free_rows, e.columns))
     k = int((values > found).sum())
     if k >= most or e.falls_beyond(k):
@@ -158,7 +158,7 @@ def by_screenot(e: Evidence) -> tuple[int | None, str]:
             None,
             (
                 f"With {e.short} singular values, this rule can detect at most "
-                f"{counted(most - 1, 'component')}, but there are more."
+                f"{counted(most - 1, 'component')}, but there seem to be more."
             ),
         )
     beyond = f"; the next is {values[k] * e.norm:.4g}" if k < len(values) else ""

@@ -58,8 +58,8 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     if rank < 2:
         raise InputError(
             tr(
-                "The matrix has rank less than 2, so no smaller rank is left to approximate it with. Use "
-                "another matrix."
+                "The rank of the matrix is less than 2, but only a matrix of rank 2 or more has approximations "
+                "to compare. Use another matrix."
             )
         )
     whole("k", k, 1, rank - 1)

@@ -92,7 +92,10 @@ def kernel_pca(
     steps = [
         Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
         Step(
-            tr("The kernel of each pair of points: an inner product in a feature space that never has to be computed."),
+            tr(
+                "The kernel of each pair of points: an inner product in a feature space, without computing "
+                "coordinates there."
+            ),
             FORMULAS[kernel],
             (*_parameters(*settings), Equation("K", gram)),
             "" if is_exact(gram) else tr("These values are not fractions, so the rest is computed with 40 digits."),

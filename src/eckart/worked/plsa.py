@@ -41,7 +41,7 @@ def plsa_steps(w: sp.Matrix, h: sp.Matrix) -> tuple[Step, ...]:
         "$t$ as components: divide by the sums."
     )
     formula = "P(m, d) = ∑ P(t) P(m|t) P(d|t)"
-    back = tr("The reverse: these factors have the same product, up to division by the total.")
+    back = tr("From probabilities back to factors: the product of these factors is the same, divided by the total.")
     return (
         Step(statement, formula, (*numbers, Equation(tr("sums"), sums)), tr("Each distribution adds up to 1.")),
         Step(

@@ -29,11 +29,11 @@ LESSONS = (
                 " the span of the rows, so the number of non-zero rows that remain is the rank."
             ),
             mark(
-                "A basis of the row space is a set of independent rows from which all rows can be combined. The "
-                "coefficients of such a combination are the coordinates of the row. If the basis rows are the rows of "
-                "$B$ and the coordinates are the rows of $C$, then $A = C B$. A table of rank $r$ therefore needs only"
-                " $r$ coordinates per row. Real data rarely have a low rank exactly, but they often have one "
-                "approximately. The later lessons make this precise."
+                "A basis of the row space is a set of independent rows such that every row of the table is a linear "
+                "combination of them. The coefficients of this combination are the coordinates of the row. If the "
+                "basis rows are the rows of $B$ and the coordinates are the rows of $C$, then $A = C B$. A table of "
+                "rank $r$ therefore needs only $r$ coordinates per row. Real tables rarely have a low rank, but many "
+                "are close to a table that does. The later lessons make this precise."
             ),
         ),
     ),
@@ -43,8 +43,9 @@ LESSONS = (
             mark(
                 "The determinant of a square matrix is the signed volume of the box that its columns span. It is 0 "
                 "exactly when the columns are dependent. The equation $A x = b$ has exactly one solution for every $b$"
-                " if the determinant is not 0. A determinant of order 2 is $a d - b c$. For order 3 there is the rule "
-                "of Sarrus, and for any order there is the expansion by cofactors along a row."
+                " if the determinant is not 0. A determinant of order 2 is $a d - b c$, with a and b in the first row "
+                "and c and d in the second. For order 3 there is the rule of Sarrus, and for any order there is the "
+                "expansion by cofactors along a row."
             ),
             mark(
                 "Expansion by cofactors takes about $n!$ products. Chio's condensation is faster: it replaces a "
@@ -62,9 +63,9 @@ LESSONS = (
                 "A vector $e ≠ 0$ with $M e = λ e$ is called an eigenvector of $M$, and the factor is its eigenvalue. "
                 "Multiplying by the matrix does not change the direction of the vector. The equation $(M - λ I) e = 0$"
                 " has a solution other than 0 exactly if $det(M - λ I) = 0$. This determinant is the characteristic "
-                "polynomial. Its degree is $n$, and its roots are the eigenvalues. For each root, row reduction of $M "
-                "- λ I$ gives the eigenvectors. Divide them by their length to get unit vectors, whose sign is "
-                "arbitrary."
+                "polynomial. Its degree $n$ is the number of rows, and its roots are the eigenvalues. For each root, "
+                "row reduction of $M - λ I$ gives the eigenvectors. Divide them by their length to get unit vectors, "
+                "whose sign is arbitrary."
             ),
             mark(
                 "The sum of the eigenvalues is the trace of the matrix, and their product is its determinant. Use both"
@@ -99,8 +100,8 @@ LESSONS = (
         mark("Diagonalisation and orthogonal bases"),
         (
             mark(
-                "If a matrix has $n$ independent eigenvectors, as many as rows, write them as the columns of $V$. Then"
-                " $A = V D V^{-1}$ with the eigenvalues on the diagonal of $D$. In the basis of its eigenvectors, the "
+                "If a matrix with n rows has $n$ independent eigenvectors, write them as the columns of $V$. Then $A ="
+                " V D V^{-1}$ with the eigenvalues on the diagonal of $D$. In the basis of its eigenvectors, the "
                 "matrix only stretches. Powers are easy to compute: $A^m = V D^m V^{-1}$. If an eigenvalue is zero, "
                 "$A$ is not invertible. For symmetric $A$, the eigenvectors can be chosen orthonormal, and then "
                 "$V^{-1} = V^T$."
@@ -145,8 +146,8 @@ LESSONS = (
             ),
             mark(
                 "The energy of a matrix is $‖A‖_F^2 = ∑ σ_i^2$. It helps you choose $k$: take the smallest $k$ for "
-                "which the approximation has 80 or 90 % of the energy. The root mean square error is $‖A - A_k‖_F / "
-                "sqrt(m n)$."
+                "which the approximation has 80 or 90 % of the energy. For a matrix with m rows and n columns, the "
+                "root mean square error is $‖A - A_k‖_F / sqrt(m n)$."
             ),
         ),
     ),
@@ -156,9 +157,9 @@ LESSONS = (
             mark(
                 "Consider a table with one row per user and one column per film. $V$ connects films with concepts "
                 "(tastes), $U$ connects users with concepts, and $Σ$ contains the strengths of the concepts. The "
-                "ratings $q$ of a new user have the coordinates $q V$ in concept space. Mapped back to the films they "
-                "are $q V V^T$, the projection onto the row space. Recommend the films that have no rating yet but a "
-                "positive entry in this projection."
+                "ratings $q$ of a new user have the coordinates $q V$ in concept space. Mapping them back to the films"
+                " gives $q V V^T$, the projection of these ratings onto the concepts. Recommend the films that have no"
+                " rating yet but a positive entry in this projection."
             ),
             mark(
                 "Two users are similar if the cosine of their vectors in concept space is close to 1, even if they "
@@ -213,9 +214,9 @@ LESSONS = (
                 "CUR approximates a matrix by some of its own columns $C$ and rows $R$, whereas singular vectors mix "
                 "all columns. Draw columns and rows with probabilities proportional to their squared norms. Divide "
                 "each by the square root of its probability times the number of draws: $sqrt(c q_j)$ for a column and "
-                "$sqrt(r p_i)$ for a row. The core $U = W^+$ is the pseudo-inverse of the submatrix in which they "
-                "intersect. This sampling guarantees an additive error of $ε ‖A‖_F$. The relative bound $(2 + ε) ‖A - "
-                "A_k‖_F$ requires sampling by leverage scores."
+                "$sqrt(r p_i)$ for a row. The core $U = W^+$ is the pseudo-inverse of the submatrix in which the "
+                "selected columns and rows intersect. This sampling guarantees an additive error of $ε ‖A‖_F$. The "
+                "relative bound $(2 + ε) ‖A - A_k‖_F$ requires sampling by leverage scores."
             ),
             mark(
                 "NMF approximates a table without negative entries by a product of two factors without negative "

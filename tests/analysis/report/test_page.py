@@ -372,3 +372,10 @@ def test_a_result_of_tensors_with_data_of_tensors(method: str) -> None:
         assert len(page) == pytest.approx(len(ek.report(plain, data=A)), rel=0.01)
     assert len(ek.tables.scores(d).rows) == 40
     assert ek.tables.loadings(d).rows[0][0] == ek.tables.loadings(plain).rows[0][0]
+
+
+def test_rows_are_first_coloured_by_a_category_with_a_colour_for_each_value():
+    makers, kinds = [f"maker {i % 20}" for i in range(50)], ["abc"[i % 3] for i in range(50)]
+    content = numbers(report(arrests(2), labels={"maker": makers, "type": kinds}))
+    assert [choice["name"] for choice in content["colours"]] == ["type", "maker"]
+    assert content["first_colour"] == "g0"

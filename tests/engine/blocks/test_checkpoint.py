@@ -301,7 +301,7 @@ def test_damaged_checkpoints_are_refused_or_give_the_same_bits(tmp_path):
             found = resume(data, tmp_path / "c", k=3)
         except CheckpointError as error:
             refused += 1
-            unhelpful += "remove" not in str(error)
+            unhelpful += "delete" not in str(error)
         else:
             same(found, straight)
     assert refused >= 190

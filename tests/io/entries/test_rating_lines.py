@@ -78,7 +78,7 @@ def test_pairs_rated_several_times(form, rating, kept, tmp_path):
     found, same = ek.Ratings(1, penalty=0.1, rng=0).fit(lines), ek.Ratings(1, penalty=0.1, rng=0).fit(once)
     assert found.predict("a", "z") == pytest.approx(same.predict("a", "z"), rel=1e-9)
     assert found.note_ == (
-        f"The file has 8 ratings of 6 pairs of a row and a column. If a pair has several ratings, Eckart uses {kept}."
+        f"The file has 8 ratings for 6 pairs of a row and a column. If a pair has several ratings, Eckart uses {kept}."
     )
     assert same.note_ == ""
     lines.to_csv(tmp_path / "lines.csv", index=False)

@@ -10,7 +10,7 @@ from eckart.aliases import JsonObject
 from eckart.analysis.column_roles import label_role
 from eckart.analysis.labels import certified_ratios, column_labels, component_labels, row_labels
 from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights, svd_details
-from eckart.analysis.report.drawn_rows import drawn_rows, groups, short
+from eckart.analysis.report.drawn_rows import MOST_GROUPS, drawn_rows, groups, short
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.unusual import drawn as unusual_rows
 from eckart.arrays import Matrix
@@ -66,9 +66,13 @@ def numbers(found: Analysis) -> JsonObject:
 
 
 def _grouping(found: Analysis) -> dict[str, Sequence[str]]:
-    """What rows can be grouped by: categories, then clusters, then other text with few different values."""
+    """What rows can be grouped by: categories, then clusters, then other text with few different values.
+
+    Categories of which each has a colour come first.
+    """
     roles = {name: label_role(name, values) for name, values in found.labels.items()}
-    ordered = sorted(found.labels, key=lambda name: roles[name] != "category")
+    many = {name: len({*values} - {""}) > MOST_GROUPS for name, values in found.labels.items()}
+    ordered = sorted(found.labels, key=lambda name: (roles[name] != "category", many[name]))
     made: dict[str, Sequence[str]] = {name: found.labels[name] for name in ordered if roles[name] == "category"}
     if found.clusters is not None and found.clusters.count > 1:
         made["clusters (detected)"] = found.clusters.labels

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20_000
 _AT_EACH_END = 50
-_MOST_GROUPS = 8
+MOST_GROUPS = 8
 _MOST_LABELS = 12
 _MOST_DIFFERENT = 200
 
@@ -67,8 +67,8 @@ def _grouped(
 ) -> JsonObject:
     """The largest groups separately, the small ones together as 'others'."""
     kept = [word for word, _ in counts.most_common()]
-    if len(kept) > _MOST_GROUPS:
-        kept = kept[: _MOST_GROUPS - 1]
+    if len(kept) > MOST_GROUPS:
+        kept = kept[: MOST_GROUPS - 1]
     place = {word: i for i, word in enumerate(kept)}
     codes = np.fromiter((place.get(word, len(kept)) for word in words), np.uint8, len(words))
     names = [shorten(word, 40) if word else "(empty)" for word in kept]

@@ -144,14 +144,14 @@ def read_record(path: Path) -> JsonObject | None:
     except (ValueError, RecursionError) as error:
         raise damaged(path, "it is not a JSON document") from error
     if not isinstance(document, dict) or "version" not in document:
-        raise damaged(path, "it is not the record of a checkpoint")
+        raise damaged(path, "required fields are missing or have the wrong type")
     _check_version(path, document["version"])
     record = {key: document.get(key) for key in ("identity", "run", "data")}
     if document.get("sha256") != _checksum(record):
         raise damaged(path, "its checksum is wrong")
     kinds = {"identity": str, "run": dict, "data": dict}
     if not all(isinstance(record[key], kind) for key, kind in kinds.items()):
-        raise damaged(path, "it is not the record of a checkpoint")
+        raise damaged(path, "required fields are missing or have the wrong type")
     return record
 
 

@@ -137,7 +137,7 @@ def _entries(lines: dict[str, np.ndarray], rating: str, values: np.ndarray, time
             latest[pair[order]] = order  # later lines replace earlier ones
             values = values[latest]
         note = (
-            f"The file has {count:,} ratings of {counted(len(pairs), 'pair')} of a row and a column. If a "
+            f"The file has {count:,} ratings for {counted(len(pairs), 'pair')} of a row and a column. If a "
             f"pair has several ratings, Eckart uses {kept}."
         )
     return RatingLines(rows, columns, values, _names(row_names), _names(column_names), (row, column, rating), note)

@@ -83,7 +83,13 @@ def cross_validation() -> list[Evidence]:
         return total
 
     best = min(range(1, 7), key=held_out)
-    return [Evidence(tr("components chosen by bi-cross-validation for a noisy table of two"), best, best == 2)]
+    return [
+        Evidence(
+            tr("number of components that bi-cross-validation chooses for a noisy table with two components"),
+            best,
+            best == 2,
+        )
+    ]
 
 
 def distances() -> list[Evidence]:
@@ -247,7 +253,7 @@ def local_optimum() -> list[Evidence]:
     near = objective(a, np.array([[1.0, 0], [0, 0.1]]), np.array([[1.0, 0], [0, 0.1]]), "euclidean")
     return [
         Evidence(
-            tr("A = I with zeros in the initial factors: objective where it stops, and nearby"),
+            tr("A = I with zeros in the initial factors: objective where the updates stop, and at a nearby point"),
             (stuck, round(near, 4)),
             near < stuck,
         ),

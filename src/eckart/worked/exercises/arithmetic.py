@@ -120,7 +120,7 @@ def cube_root(x: Typed) -> Typed:
 def added(a: Value, b: Value, sign: int) -> Value:
     """The sum or difference of two numbers or combinations."""
     if isinstance(a, Grid) or isinstance(b, Grid):
-        raise InputError(tr("Brackets with several numbers cannot be added here: write the result."))
+        raise InputError(tr("Brackets with several numbers cannot be added in an answer: write the result."))
     if isinstance(a, Linear) and isinstance(b, Linear):
         terms = dict(a.terms)
         for name, x in b.terms:
@@ -144,7 +144,7 @@ def multiplied(a: Value, b: Value) -> Value:
     if not isinstance(b, Typed):
         a, b = b, a
     if not isinstance(b, Typed):
-        raise InputError(tr("Brackets with several numbers cannot be multiplied here: write the result."))
+        raise InputError(tr("Brackets with several numbers cannot be multiplied in an answer: write the result."))
     if isinstance(a, Linear):
         return Linear(tuple((name, _times(x, b)) for name, x in a.terms))
     if isinstance(a, Grid):
@@ -160,7 +160,7 @@ def _times(a: Typed, b: Typed) -> Typed:
 def divided(a: Value, b: Value) -> Value:
     """The quotient of a value and a number."""
     if not isinstance(b, Typed):
-        raise InputError(tr("A bracket with several numbers cannot divide: write the result."))
+        raise InputError(tr("Division by a bracket with several numbers is not possible: write the result."))
     return multiplied(a, Typed(1 / b.value, b.inexactness / (b.value * b.value)))
 
 

@@ -134,13 +134,13 @@ def _foreign(own: Group) -> Assignment:
 def _too_many(part: Part, target: Target) -> Verdict:
     """Whether there are more numbers than the target can have in any form, so that a comparison is pointless."""
     if target.form in {"number", "count"}:
-        message = tr("One number is asked for here, but the answer has {count}.", count=len(part.flat))
+        message = tr("The question asks for one number, but the answer has {count}.", count=len(part.flat))
     elif hasattr(target.value, "shape"):
         shape = "{} x {}".format(*part.grid().shape)
         true = "{} x {}".format(*target.value.shape)
-        message = tr("The answer is {given}, but a {true} matrix is asked for.", given=shape, true=true)
+        message = tr("The answer is {given}, but the question asks for a {true} matrix.", given=shape, true=true)
     else:
-        message = tr("The answer has numbers that do not belong to it.")
+        message = tr("The answer contains numbers that are not part of the solution.")
     return Verdict(WRONG, message, misfits=1)
 
 

@@ -163,11 +163,11 @@ def count(part: Part, target: Target) -> Verdict:
 
 
 def _no_share() -> Verdict:
-    return Verdict(WRONG, tr("This is a share in per cent, which is not asked for here."))
+    return Verdict(WRONG, tr("This is a percentage, but the question does not ask for a share."))
 
 
 def _one_number(part: Part) -> Verdict:
-    message = tr("One number is asked for here, but the answer has {count}.", count=len(part.flat))
+    message = tr("The question asks for one number, but the answer has {count}.", count=len(part.flat))
     return Verdict(WRONG, message, misfits=1)
 
 
@@ -186,7 +186,7 @@ def number_slip(given: Typed, true: sp.Expr) -> str:
         if value != true and close(given, value):
             return message
     if _is_nearly(given, true):
-        return tr("Close, but not to the digits given: compute with more digits.")
+        return tr("Close, but not all digits are right: compute with more digits.")
     if shown := _factor(given, true):
         return tr("The number is off by the factor {factor}.", factor=shown)
     return tr("This is not the right number.")
@@ -231,7 +231,7 @@ def matrix(part: Part, target: Target) -> Verdict:
 
 def wrong_shape(given: Grid, true: Any) -> Verdict:
     shapes = {"given": "{} x {}".format(*given.shape), "true": f"{true.rows} x {true.cols}"}
-    return Verdict(WRONG, tr("The answer is {given}, but a {true} matrix is asked for.", **shapes), misfits=1)
+    return Verdict(WRONG, tr("The answer is {given}, but the question asks for a {true} matrix.", **shapes), misfits=1)
 
 
 def _same(given: Grid, true: sp.Matrix, scale: Decimal) -> bool:
@@ -253,10 +253,10 @@ def _matrix_slip(given: Grid, true: sp.Matrix, wrong: list[tuple[int, int]]) -> 
             return tr("All signs are wrong.")
         return tr("Every entry is off by the factor {factor}.", factor=f"{ratio:.6g}")
     if min(true.shape) > 1 and all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
-        return tr("The columns are right up to their signs, but here the signs are given.")
+        return tr("The columns are right except for their signs, which the question determines.")
     inexact = [bool(x.error) for row in given.rows for x in row if x.value != x.value.to_integral_value()]
     if inexact and all(inexact) and bool((np.abs(a - b) <= 0.03 * np.abs(b) + 0.003 * np.abs(b).max()).all()):
-        return tr("Close, but not to the digits given: compute with more digits.")
+        return tr("Close, but not all digits are right: compute with more digits.")
     if len(wrong) <= max(1, len(true) // 3):
         indices = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)
         return trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=indices)

@@ -147,7 +147,7 @@ def _in_rows(part: Part, matches: frozenset[Match]) -> Verdict:
     """Vectors in rows are right if they are listed; the transpose of a matrix of columns is wrong."""
     if part.may_have_rows:
         return right(matches)
-    return Verdict(ALMOST, tr("The vectors are right, but they stand in rows: write them as columns."))
+    return Verdict(ALMOST, tr("The vectors are right, but they are written as rows: write them as columns."))
 
 
 def _as_columns(part: Part, true: Any) -> Grid:
@@ -195,7 +195,11 @@ def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
         if all(_parallel(a[:, i], b[:, j]) for i, j in enumerate(order)):
             return Verdict(ALMOST, _length_slip(given, true, order, unit), hits=len(exact))
         if all(_is_near(given, i, b[:, j]) or j in exact for i, j in enumerate(order)):
-            return Verdict(ALMOST, tr("Close, but not to the digits given: compute with more digits."), hits=len(exact))
+            return Verdict(
+                ALMOST,
+                tr("Close, but not all digits are right: compute with more digits."),
+                hits=len(exact),
+            )
     if exact:
         message = tr("{right} of {count} vectors are right.", right=len(exact), count=count)
         return Verdict(WRONG, message, hits=len(exact))
@@ -235,7 +239,7 @@ def _length_slip(given: Grid, true: Any, order: Sequence[int], unit: bool) -> st
     wrong = [i for i, j in enumerate(order) if not column_sign(given, i, true[:, j])]
     b = np.array(true.evalf().tolist(), dtype=float)
     if wrong and all(_is_near(given, i, b[:, order[i]]) for i in wrong):
-        return tr("Close, but not to the digits given: compute with more digits.")
+        return tr("Close, but not all digits are right: compute with more digits.")
     if not wrong:
         return tr("The vectors are right, but in another order.")
     if not unit:

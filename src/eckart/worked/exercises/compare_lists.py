@@ -69,7 +69,9 @@ def numbers(part: Part, target: Target) -> Verdict:
                                     "Right so far, but {n} numbers are missing.", len(left)), hits=hits)  # fmt: skip
     misfits = int(len(given) > len(target.value))
     if not left:
-        return Verdict(WRONG, tr("The answer has numbers that do not belong to it."), misfits=misfits, hits=hits)
+        return Verdict(
+            WRONG, tr("The answer contains numbers that are not part of the solution."), misfits=misfits, hits=hits
+        )
     return Verdict(WRONG, _slip_of_many(wrong, left, len(target.value)), misfits=misfits, hits=hits)
 
 
@@ -153,14 +155,16 @@ def chosen(part: Part, target: Target) -> Verdict:
     given, true = [whole(x) for x in part.flat], set(map(int, target.value))
     found = set(given)
     if None in found:
-        return Verdict(WRONG, tr("Whole numbers are asked for here."), misfits=1)
+        return Verdict(WRONG, tr("The answer must consist of whole numbers."), misfits=1)
     if found == true and len(given) == len(found):
         return right()
     if found < true and found:
         return Verdict(PARTIAL, tr("Right so far, but something is missing."), hits=len(found))
     if found > true:
         extra = ", ".join(str(x) for x in given if x not in true)
-        return Verdict(WRONG, tr("These do not belong to it: {names}.", names=extra), hits=len(true), misfits=1)
+        return Verdict(
+            WRONG, tr("These are not part of the solution: {names}.", names=extra), hits=len(true), misfits=1
+        )
     return Verdict(WRONG, tr("These are not the right ones."), misfits=int(len(given) > len(true)))
 
 
@@ -185,13 +189,13 @@ def edges(part: Part, target: Target) -> Verdict:
     is_matrix = any(isinstance(entry, Grid) and entry.shape[0] > 1 and entry.shape[1] > 2 for entry in part.entries)
     pairs = [] if is_matrix else _pairs([whole(x) for x in part.flat], len(true))
     if not pairs:
-        return Verdict(WRONG, tr("Pairs of points are asked for here, such as 1-2, 2-3."), misfits=1)
+        return Verdict(WRONG, tr("The answer must consist of pairs of points, such as 1-2, 2-3."), misfits=1)
     found = list(map(frozenset, pairs))
     wrong = [pair for pair in pairs if frozenset(pair) not in true]
     if wrong:
         shown = ", ".join(f"{a}-{b}" for a, b in wrong)
-        return Verdict(WRONG, tr("These do not belong to it: {names}.", names=shown), hits=len(found) - len(wrong),
-                       misfits=int(not true & set(found)))  # fmt: skip
+        return Verdict(WRONG, tr("These are not part of the solution: {names}.", names=shown),
+                       hits=len(found) - len(wrong), misfits=int(not true & set(found)))  # fmt: skip
     if set(found) < true:
         return Verdict(PARTIAL, tr("Right so far, but something is missing."), hits=len(found))
     return right()

@@ -231,7 +231,7 @@ def _found(kind: str, difficulty: int, rows: int, cols: int, seed: int) -> tuple
         if solved >= _SOLVED:
             break
     raise ParameterError(
-        tr("No exercise of this kind was found for {size} and {difficulty}. Take another size.",
+        tr("No exercise of this kind was found for {size} and {difficulty}. Choose another size.",
            size=_typed((rows, cols)), difficulty=argument("difficulty", difficulty))
     )  # fmt: skip
 

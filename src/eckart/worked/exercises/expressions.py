@@ -103,7 +103,7 @@ class Reader:
             others = self.term()
             signs = {"+": (1,), "-": (-1,), "±": (1, -1)}[sign]
             if len(values) > 1 or len(others) > 1:
-                raise InputError(tr("Only one ± can be read in a row."))
+                raise InputError(tr("A sum may contain only one ± sign."))
             values = [added(values[0], others[0], one) for one in signs]
         return values
 
@@ -290,7 +290,9 @@ def _gathered(rows: list[Values], listed: bool) -> Values:
         return entries if listed else [_grid([tuple(chain(*vector)) for vector in vectors])]
     if any(isinstance(entry, Grid) for entry in entries):
         if len(entries) != 2:
-            raise InputError(tr("A bracket has numbers and brackets side by side."))
+            raise InputError(
+                tr("A bracket mixes single numbers with inner brackets. Write either only numbers or only brackets.")
+            )
         return entries  # an eigenvalue and its vector
     return [_grid([tuple(entry for entry in row if isinstance(entry, Typed)) for row in rows])]
 
@@ -299,7 +301,9 @@ def _indices(entries: Values) -> Values:
     """`{r_1, r_2}` as a set of numbers."""
     found = [entry for entry in entries if isinstance(entry, Linear) and entry.index]
     if len(found) < len(entries):
-        raise InputError(tr("A bracket has numbers and brackets side by side."))
+        raise InputError(
+            tr("A bracket mixes single numbers with inner brackets. Write either only numbers or only brackets.")
+        )
     return [Grid((tuple(Typed(Decimal(entry.index)) for entry in found),))]
 
 

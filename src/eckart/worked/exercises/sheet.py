@@ -90,8 +90,8 @@ def _sheet(
     """A sheet whose exercises are not in `taken`, to which they are added."""
     if not 1 <= count * len(kinds) <= _MOST:
         raise ParameterError(
-            trn("A sheet of {n} exercise is not possible: give 1 to {most}.",
-                "A sheet of {n} exercises is not possible: give 1 to {most}.", count * len(kinds), most=_MOST)
+            trn("A sheet cannot have {n} exercise. Choose a number from 1 to {most}.",
+                "A sheet cannot have {n} exercises. Choose a number from 1 to {most}.", count * len(kinds), most=_MOST)
         )  # fmt: skip
     made: list[Exercise] = []
     for kind in kinds:
@@ -100,7 +100,7 @@ def _sheet(
             if place - seed > _TRIES:
                 raise ParameterError(
                     tr(
-                        "There are not enough different exercises of kind {kind} for everybody on the list. Take "
+                        "There are not enough different exercises of kind {kind} for everybody on the list. Choose "
                         "another size or difficulty, or fewer exercises.",
                         kind=kind.replace("_", "-"),
                     )

@@ -369,7 +369,9 @@ KINDS = {
         ),
         _is_good_cloud,
         allows=lambda rows, cols: rows + cols <= 7,
-        allowed=mark("eigenvalues of five points in three columns are hardly ever fractions; take fewer of either"),
+        allowed=mark(
+            "five points in three columns hardly ever have eigenvalues that are fractions; use fewer points or columns"
+        ),
     ),
     "isomap": Kind(
         mark(

@@ -185,7 +185,7 @@ def _command(text: str, match: re.Match[str], depth: int) -> tuple[str, int]:
             return f"sqrt({inside})", place
         return (f"cbrt({inside})" if order[1].strip() == "3" else f"(({inside})^(1/({order[1]})))"), place
     if name not in _COMMANDS:
-        raise InputError(tr("The command {name} was not expected.", name=f"\\{name}"))
+        raise InputError(tr("The LaTeX command {name} cannot be used in an answer.", name=f"\\{name}"))
     return _COMMANDS[name], place
 
 

@@ -59,11 +59,14 @@ def _rank(verdict: Verdict) -> tuple[int, float]:
 
 def _all_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:
     if sum(len(row.atoms()) for row in rows) > _MOST_ATOMS:
-        return Verdict(WRONG, tr("There are more parts in the answer than in the question."), cost=100.0)
+        return Verdict(WRONG, tr("The answer has more parts than the question asks for."), cost=100.0)
     found = assign(rows, targets, compare)
     verdict = _summary(found, targets)
     if verdict.status == RIGHT and any(row.differs for row in rows):
-        verdict = Verdict(ALMOST, tr("The first side of an equality is right, but the last one differs from it."))
+        verdict = Verdict(
+            ALMOST,
+            tr("In one equation, the left side is right, but the right side has another value."),
+        )
     return replace(verdict, cost=found.cost)
 
 
@@ -130,7 +133,7 @@ def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
         return tr("Each part is right, but {names} are not in the same order.", names=names)
     if slip == "signs":
         signed = ", ".join(target.shown for target, _ in together if target.signed)
-        return tr("Each part is right, but the signs of {names} do not belong together.", names=signed)
+        return tr("Each part is right, but the signs of {names} do not match each other.", names=signed)
     return ""
 
 

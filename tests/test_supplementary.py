@@ -161,6 +161,17 @@ def test_categories_lie_at_their_means() -> None:
     assert numbers(ek.supplementary.association(d, labels), "F", "p")[0] == pytest.approx([f.statistic, f.pvalue])
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_components_without_variance_have_no_association(weighted: bool) -> None:
+    """The scores of the last of 12 components of 12 centred rows are rounding errors."""
+    random = np.random.default_rng(2)
+    times = random.integers(1, 4, 12).astype(float) if weighted else None
+    d = ek.decompose(random.normal(size=(12, 12)), left=True, sample_weight=times)
+    found = numbers(ek.supplementary.association(d, random.choice(["a", "b", "c"], 12)))
+    assert np.isfinite(found[:-1]).all()
+    assert np.isnan(found[-1]).all()
+
+
 def test_v_tests_of_chance_are_standard_normal() -> None:
     random = np.random.default_rng(0)
     d = ek.decompose(random.normal(size=(100, 3)), left=True)

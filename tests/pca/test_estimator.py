@@ -241,6 +241,17 @@ def test_weights_are_repeated_rows_in_every_attribute(shape, scale):
     assert_allclose(weighted.score_samples(rows), repeated.score_samples(rows), rtol=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:The model has directions without variance")
+def test_weights_are_repeated_rows_without_noise():
+    """All components of 12 rows: the variance of the last direction is set to the level of rounding."""
+    rng = np.random.default_rng(2)
+    rows, times = rng.standard_normal((12, 12)) + 4.0, rng.integers(1, 4, 12)
+    weighted = ek.PCA(11).fit(rows, sample_weight=times)
+    repeated = ek.PCA(11).fit(np.repeat(rows, times, axis=0))
+    new = rng.standard_normal((3, 12)) + 4.0
+    assert_allclose(weighted.score_samples(new), repeated.score_samples(new), rtol=1e-10)
+
+
 def test_weights_count_exactly():
     """The squares of the roots of weights add up to less than their sum, which must not cost a direction of noise."""
     rng = np.random.default_rng(24)

@@ -21,6 +21,20 @@ def test_the_order_of_rows_does_not_matter(scale):
     assert choices[0].summary == choices[1].summary
 
 
+@pytest.mark.parametrize("scale", [True, False])
+def test_units_offsets_and_precision_do_not_matter(scale):
+    """The same random tables are drawn, because the rows are sorted by their numbers."""
+    rng = np.random.default_rng(101)
+    table = 2 * rng.standard_normal((60, 3)) @ rng.standard_normal((3, 12)) + rng.standard_normal((60, 12))
+    rules = [*RULES, "bicross", "cells", "stability"]
+    choices = [
+        ek.choose_rank(rows, rules, scale=scale)
+        for rows in (table, 1e-3 * table, 1e30 * table, table + 100.0, table.astype(np.float32))
+    ]
+    found = [(*(v.k for v in choice.verdicts), choice.lowest, choice.highest) for choice in choices]
+    assert set(found) == {found[0]}
+
+
 def test_wine_has_three_components():
     choice = ek.choose_rank(datasets.load_wine().data, scale=True)
     assert choice.k == 3

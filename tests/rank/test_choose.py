@@ -182,6 +182,12 @@ def test_sparse_gives_what_dense_gives():
     assert a.k == b.k == a["permutation"].k == 2  # three groups about their mean: two components
 
 
+def test_targets_and_levels_are_stated_exactly():
+    """A target of 99.5 % used to be stated as 99 %, and a level of 99.5 % as 100 %."""
+    choice = ek.choose_rank(planted(), ["variance", "energy", "linear_energy", "sign_flip"], explain=0.995, level=0.995)
+    assert all("99.5 %" in verdict.reason for verdict in choice.verdicts)
+
+
 def test_wide_float32_and_svd():
     wide = planted(rows=30, columns=200, rank=2).astype(np.float32)
     choice = ek.choose_rank(wide)

@@ -50,6 +50,22 @@ def test_rows_of_unequal_variance_call_for_random_signs():
     assert wrong["verdict"] <= 2
 
 
+def test_reason_states_the_quantile_of_its_level():
+    """A test that stops early states the quantile of its draws, not the draw nearest to the statistic."""
+    rng = np.random.default_rng(1)
+    table = 2 * rng.standard_normal((200, 3)) @ rng.standard_normal((3, 30)) + rng.standard_normal((200, 30))
+    limits = []
+    for level in (0.8, 0.9, 0.97, 0.995):
+        reason = ek.choose_rank(table, ["permutation"], level=level)["permutation"].reason
+        assert f"in {100 * level:g} % of shuffled tables" in reason
+        limits.append(float(reason.split("at most ")[1].split()[0]))
+    shares = []
+    for _ in range(1000):  # white noise of the remaining dimensions
+        squares = np.linalg.svd(rng.standard_normal((196, 27)), compute_uv=False) ** 2
+        shares.append(100 * squares[0] / squares.sum())
+    np.testing.assert_allclose(limits, np.quantile(shares, (0.8, 0.9, 0.97, 0.995)), atol=0.25)
+
+
 def test_limit_is_an_order_statistic_of_the_draws():
     """Of 19 draws and the table itself, each is as likely as any other to be among the 4 largest: level 80 %."""
     rng = np.random.default_rng(2)

@@ -52,7 +52,9 @@ _sheet_options = gathered("paper", SheetOptions, [
 
 @click.command(short_help="Generate exercises with simple exact answers, or check an answer.")
 @click.argument("kind", metavar="[KIND]", default="")
-@click.option("--list", "listing", is_flag=True, help="List the kinds of exercise and exit.")
+@click.option(
+    "--list", "listing", is_flag=True, help="List the kinds of exercise and the criteria of each kind, and exit."
+)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),

@@ -122,7 +122,9 @@ def whitening(d: Decomposition) -> Array:
 def null_level(d: Decomposition) -> float:
     """Deviations at or below this are rounding, not variance."""
     eps = float(np.finfo(np.float32 if str(d.values.dtype).endswith("float32") else np.float64).eps)
-    return float(d.norm * eps * max(d.rows, d.columns) ** 0.5 / max(d.weight - 1.0, 1.0) ** 0.5)
+    # A weight counts as repeated rows.
+    longest = max(float(d.rows), d.weight, float(d.columns))
+    return float(d.norm * eps * longest**0.5 / max(d.weight - 1.0, 1.0) ** 0.5)
 
 
 def _on_device_of(array: Array, prototype: Array) -> Array:

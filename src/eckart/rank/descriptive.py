@@ -33,7 +33,7 @@ def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
     held = np.cumsum(roots) / max(float(roots.sum()), 1e-300)
     k = count_for(held, e.options.explain)
     components = counted(k, "component explains", "components explain")
-    wanted = rounded(e.options.explain, 0)
+    wanted = f"{100 * e.options.explain:g} %"
     return k, f"{components} {rounded(held[k - 1])} of the sum of the singular values; the target is {wanted}."
 
 
@@ -50,7 +50,7 @@ def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
     k = count_for(held, explain)
     before = f", and {k - 1} explain{'s' * (k == 2)} {rounded(held[k - 2])}" if k > 1 else ""
     components = counted(k, "component explains", "components explain")
-    return k, f"{components} {rounded(held[k - 1])} of the {what}{before}; the target is {rounded(explain, 0)}."
+    return k, f"{components} {rounded(held[k - 1])} of the {what}{before}; the target is {100 * explain:g} %."
 
 
 def count_for(held: np.ndarray, explain: float) -> int:

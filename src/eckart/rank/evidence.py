@@ -137,11 +137,18 @@ class Evidence:
 
     @property
     def _order(self) -> np.ndarray:
-        """An order of the rows that depends only on their entries, so that no rule depends on the given order."""
+        """The lexicographic order of the rows, so that no rule depends on the given order.
+
+        Multiplying the table by a positive number, shifting its columns or changing its precision does not change it.
+        """
         assert self.opened is not None
         given = self.opened.matrix.matrix
         rows = np.ascontiguousarray(given.toarray() if self.sparse else to_numpy(given), dtype=np.float64)
-        return np.argsort(rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel(), kind="stable")
+        bits = (rows + 0.0).view(np.int64)  # + 0.0 makes -0.0 the same as 0.0
+        # Bit patterns in the order of the floats: all bits inverted if negative, otherwise the sign bit. Bytes are
+        # compared from the first, so the most significant one comes first.
+        keys = np.where(bits < 0, ~bits, bits ^ np.iinfo(np.int64).min).astype(">i8")
+        return np.argsort(keys.view(np.dtype((np.void, keys.shape[1] * keys.itemsize))).ravel(), kind="stable")
 
     @property
     def _scale(self) -> np.ndarray | None:

@@ -25,6 +25,8 @@ _ROUNDING = 1e-12
 _BREAK = 4.0
 _BEYOND = 1.25
 """Number of standard deviations beyond which eigenvalues are far from the others, and the factor relative to noise."""
+_REACHED = 0.98
+"""Share of the references that the limit relative to noise is based on."""
 _EQUAL, _EXCHANGEABLE = 0.2, 0.05
 
 Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray]
@@ -133,13 +135,18 @@ def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
         means = sums[:-1] / counts, (sums[-1] - sums[:-1]) / (len(values) - counts)
         return np.asarray(np.log([values[:-1] / values[1:], means[0] / np.maximum(means[1], 1e-300)]))
 
-    # The largest of the draws is a limit, so their number is fixed.
-    observed, drawn = _compared(remainder, contrasts, flipped, rng, lambda *_: True)
-    mean, deviation = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), 1e-300)
-    far = ((observed - mean) / deviation).max(axis=0)
-    # The largest of many positions is more extreme by chance: the references show how much.
-    reached = float(((drawn - mean) / deviation).max())
-    return int(np.argmax(far)) + 1 if far.max() > max(_BREAK, _BEYOND * reached) else 0
+    def far_and_limit(observed: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, float]:
+        mean, deviation = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), 1e-300)
+        # The largest of many positions is more extreme by chance: the references show how much.
+        reached = float(np.quantile(((drawn - mean) / deviation).max(axis=(1, 2)), _REACHED))
+        return ((observed - mean) / deviation).max(axis=0), max(_BREAK, _BEYOND * reached)
+
+    def clear(observed: np.ndarray, drawn: np.ndarray) -> bool:
+        far, limit = far_and_limit(observed, drawn)
+        return excess_is_clear(float(far.max()), len(drawn), limit)
+
+    far, limit = far_and_limit(*_compared(remainder, contrasts, flipped, rng, clear))
+    return int(np.argmax(far)) + 1 if far.max() > limit else 0
 
 
 def _compared(

@@ -76,7 +76,7 @@ def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: st
             next_one = f"After removing {removed}, the next explains" if k else "The first component explains"
             of_residual = " of the residual" if k else ""
             return k, (
-                f"{next_one} {percent(step.ratio)}{of_residual}; in {100 * e.options.level:.0f} % of "
+                f"{next_one} {percent(step.ratio)}{of_residual}; in {100 * e.options.level:g} % of "
                 f"{what}, it explains at most {percent(step.limit)}."
             )
     return None, f"All {last} components that can be tested explain more than those of {what}. There may be more."
@@ -141,10 +141,14 @@ class _Test:
                 break
             larger = int(np.sum(np.asarray(drawn) >= ratio))
             if allowed and larger >= allowed:
-                return float(np.sort(drawn)[-allowed])
+                return max(self._reached(drawn), mean + distance)
             if len(drawn) >= _MANY and not larger and ratio > mean + distance + _ERRORS * self._error(drawn):
                 break
-        return float(np.sort(drawn)[-allowed]) if allowed and len(drawn) == self.draws else mean + distance
+        return self._reached(drawn) if allowed and len(drawn) == self.draws else mean + distance
+
+    def _reached(self, drawn: list[float]) -> float:
+        """The quantile of the draws at the level of the test; at least the statistic if the test stops early."""
+        return float(np.sort(drawn)[-max(int((1.0 - self.level) * (len(drawn) + 1) + 1e-9), 1)])
 
     def _error(self, drawn: list[float]) -> float:
         """Standard error of the mean plus `units` standard deviations."""

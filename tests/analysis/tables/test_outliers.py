@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -58,6 +58,15 @@ def test_weights_are_repeated_rows(seed: int, scale: bool, k: int, shape: tuple[
     # Bounds include rounding, which depends on the number of rows; after all components there is nothing else.
     np.testing.assert_allclose(*(numbers(table, "lower", "upper") for table in errors), atol=1e-6)
     same(*(numbers(tables.outlier_limits(d), "limit") for d in (weighted, repeated)))
+
+
+@pytest.mark.parametrize(("method", "freedom"), [("pca", 37), ("svd", 38)])
+def test_limits_name_their_degrees_of_freedom(method: Literal["pca", "svd"], freedom: int) -> None:
+    """Subtracting the means costs one; the limit is the quantile of the law that the table names."""
+    d = ek.decompose(random_table(0), method, k=2, left=True)
+    _, _, limit, law = tables.outlier_limits(d).rows[0]
+    assert law == f"Beta, 2 and {freedom} degrees of freedom"
+    assert limit == pytest.approx((39 * 39 / 40 if method == "pca" else 39) * stats.beta.ppf(0.95, 1, freedom / 2))
 
 
 @given(st.integers(0, 2**16), st.booleans(), st.integers(1, 5))

@@ -128,6 +128,7 @@ def association(d: Decomposition, labels: Sequence[object]) -> Table:
     -------
     Table
         One row per component: eta2 (variance between categories divided by total variance), F statistic and p-value.
+        They are NaN for a component without variance.
 
     {Raises: ParameterError [left vectors]; See Also: categories}
 
@@ -142,6 +143,7 @@ def association(d: Decomposition, labels: Sequence[object]) -> Table:
     scores, weights = row_scores(d)[found.there], row_weights(d)[found.there]
     middle = weights @ scores / weights.sum()
     eta = ratio(found.counts @ (found.means - middle) ** 2, np.asarray(weights @ (scores - middle) ** 2))
+    eta[~nonzero_components(d)] = np.nan  # scores that are rounding errors
     between, within = len(found.words) - 1, weights.sum() - len(found.words)
     with np.errstate(divide="ignore"):
         f = eta / np.maximum(1 - eta, 0.0) * (within / max(between, 1))

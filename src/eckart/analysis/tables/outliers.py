@@ -120,8 +120,9 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     lines: list[tuple[Cell, ...]] = []
     if d.left is not None:
         found = distances(d, k, confidence)
+        freedom = d.weight - (d.mean is not None)
         law = (
-            f"Beta, {nonzero} and {d.weight - 1 - nonzero:g} degrees of freedom"
+            f"Beta, {nonzero} and {freedom - nonzero:g} degrees of freedom"
             if math.isfinite(found.inside_limit)
             else "too few rows"
         )

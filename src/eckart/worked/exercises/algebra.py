@@ -230,7 +230,10 @@ KINDS = {
         _dominant,
         (
             (
-                mark("one dominant eigenvalue, at least 1.4 times the next; the start has a part along its vector"),
+                mark(
+                    "one dominant eigenvalue, at least 1.4 times the next; the start vector is not orthogonal to its "
+                    "eigenvector"
+                ),
                 lambda p, s: bool(s["converged"]) and abs(s["eigenvalue"] - sp.N(s["dominant"])) < 1e-4,
             ),
             _REAL,

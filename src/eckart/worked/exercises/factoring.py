@@ -278,7 +278,7 @@ KINDS = {
             ),
             Target((mark("share"),), "number", _share(s), optional=True),
         ),
-        ((mark("fewer singular values suffice than there are"), _needs_fewer), _TABLE),
+        ((mark("not all singular values are needed"), _needs_fewer), _TABLE),
         _is_good_table,
     ),
     "query": Kind(
@@ -297,7 +297,7 @@ KINDS = {
         ),
         (
             (mark("fewer concepts than columns, and the reconstruction suggests a new column"), _is_real_query),
-            (mark("the row in concept space has roots of fractions only"), _has_clean_concepts),
+            (mark("the coordinates in concept space are fractions or square roots of fractions"), _has_clean_concepts),
         ),
         _is_good_query,
     ),
@@ -309,7 +309,7 @@ KINDS = {
         _bounds_targets,
         (
             (
-                mark("another matrix of this rank, made of columns, is strictly worse"),
+                mark("another matrix of the same rank, made of columns, has a larger error"),
                 lambda p, s: s["other_error_squared"] > s["error_squared"] > 0,
             ),
             _TABLE,
@@ -357,7 +357,7 @@ KINDS = {
             Target(("W",), "matrix", s["first_W"], label="W"),
             Target(("H",), "matrix", s["first_H"], label="H"),
         ),
-        ((mark("the first round lowers the objective by at least a tenth"), _moves),),
+        ((mark("the first update lowers the objective by at least a tenth"), _moves),),
         _is_good_nmf,
     ),
 }

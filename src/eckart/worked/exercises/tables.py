@@ -262,7 +262,7 @@ KINDS = {
         *_LIMITS,
         _pca,
         _pca_targets,
-        ((mark("the share is reached before all components are used"), _drops_some), _COVARIANCE),
+        ((mark("not all components are needed"), _drops_some), _COVARIANCE),
         _is_good_table,
     ),
     "minor_components": Kind(
@@ -321,7 +321,10 @@ KINDS = {
         ),
         (
             (
-                mark("the choice is clear by at least 0.1, and no column determines the target exactly"),
+                mark(
+                    "the last chosen correlation exceeds the next by at least 0.1; no column determines the target "
+                    "exactly"
+                ),
                 lambda p, s: _is_good_select(p),
             ),
         ),
@@ -339,7 +342,7 @@ KINDS = {
         lambda p, s: (Target(("x", "M", "hole"), "list", list(s["first"]), label="x_{{{},{}}}".format(*_hole(p))),),
         (
             (
-                mark("the first round moves the entry, and the error of the known entries falls"),
+                mark("the first iteration changes the missing entry and lowers the error of the known entries"),
                 lambda p, s: (
                     all(s["first"][0] != p.matrix[i, j] for i, j in p.values["holes"])
                     and s["objective"][1] < s["objective"][0] * 0.999

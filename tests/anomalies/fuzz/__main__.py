@@ -158,8 +158,9 @@ def run(
 def _lines(first: int, last: int, control: Control, given: argparse.Namespace, folder: str) -> Iterator[dict[str, Any]]:
     """What the processes print about the mutations from `first` to `last`."""
     # One thread in each process: the limit is processor time, and memory is counted by addresses.
+    # Each arena of malloc reserves addresses, too, and there are eight for each core.
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-    place = {**os.environ, **threads, "TMPDIR": folder}
+    place = {**os.environ, **threads, "MALLOC_ARENA_MAX": "2", "TMPDIR": folder}
     while first < last and not control.stopped:
         command = [sys.executable, "-m", "tests.anomalies.fuzz", "--worker", "--from", str(first), "--to", str(last)]
         command += ["--seed", str(given.seed), "--only", given.only, "--keep", given.keep]

@@ -15,6 +15,7 @@ from eckart.engine.backends.digest import host_sums
 from eckart.engine.backends.products import DenseProducts, RowProducts
 from eckart.engine.backends.tall import without
 from eckart.engine.constancy import differing, differing_stored
+from eckart.errors import MemoryBudgetError
 
 if TYPE_CHECKING:
     from eckart.engine.backends.memory import Counter
@@ -55,7 +56,15 @@ class HostBackend(Backend):
         return CsrProducts(rows, self.csr) if rows.sparse else DenseProducts(rows)
 
     def within_memory(self, counter: Counter, work: Callable[[], Result]) -> Result:
-        return work()
+        try:
+            return work()
+        except MemoryBudgetError:
+            raise
+        except MemoryError as error:
+            raise MemoryBudgetError(
+                f"A pass over the data needs more memory than is available ({error}). Use fewer columns, request "
+                "fewer components, or use a machine with more memory."
+            ) from error
 
     def cross_products(self, block: Array) -> Array:
         return block.T @ block  # BLAS forms only one half

@@ -47,7 +47,7 @@ class _Machine:
         self.place = 0
         self.done: list[Statement] = []
         self.own = Statement()
-        self.alternative = self.splits = False
+        self.alternative = self.splits = self.either = False
 
     def run(self) -> list[Statement]:
         while self.place < len(self.tokens):
@@ -82,12 +82,18 @@ class _Machine:
         if not own.entries and not own.equals:
             own.label.append(text)
             own.relation = own.relation or ("is" if text.lower() in IS and len(own.label) > 1 else "")
-        elif (
-            text in AND | OR and own.after in ([], [","]) and self.peek().starts_value and self.peek().kind != "symbol"
-        ):
-            own.either = own.either or text in OR  # 3 and 1
+        elif self.joins(text):
+            self.either = text in OR
+            own.after.clear()
         else:
             own.after.append(text)
+
+    def joins(self, text: str) -> bool:
+        """Whether a conjunction joins a value to the next one: `3 and 1`, `2 (or 3)`."""
+        following = self.peek()
+        opened = self.own.after == ["("] and text in OR
+        joined = opened or (text in AND | OR and self.own.after in ([], [","]))
+        return joined and following.starts_value and following.kind != "symbol"
 
     def separator(self, token: Token) -> None:
         """The end of a line or sentence closes a statement; after a comma, words belong to the next value."""
@@ -181,6 +187,8 @@ class _Machine:
         if own.entries and self.alternative and not own.after:
             own.differs = own.differs or not _agree(own.entries[-1], value)
             return
+        if self.repeats(value):
+            return
         changes = bool(own.entries) and (is_percentage(value) != is_percentage(own.entries[-1]) or
                                          (own.indices and isinstance(value, Grid)))  # fmt: skip
         if own.after or changes or (self.splits and own.entries):
@@ -189,6 +197,15 @@ class _Machine:
             self.own.vector = splits
         self.own.entries.append(value)
         self.splits = False
+
+    def repeats(self, value: Entry) -> bool:
+        """Whether a value after `or` is the one before it, rounded: `√78 or 8.83`."""
+        own, either = self.own, self.either
+        self.either = False
+        if either and own.entries and _agree(own.entries[-1], value):
+            return True
+        own.either = own.either or either
+        return False
 
     def symbols(self, value: Linear) -> None:
         """Symbols are a name, one side of an equality, or indices such as r1, r2 in a basis."""

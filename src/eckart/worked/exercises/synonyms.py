@@ -12,7 +12,10 @@ SYNONYMS = {
         "eigenvectores, собственное подпространство"
     ),
     "eigenvector": "eigvec, evec, autovector, vector propio",
-    "eigenvalue": "eigval, eval, valor propio, собственное число",
+    "eigenvalue": (
+        "eigval, eval, valor propio, собственное число, Rayleigh quotient, quoziente di Rayleigh, "
+        "cociente de Rayleigh, отношение Рэлея"
+    ),
     "rank": "rnk, rango",
     "paths": "geodesics, distances",
     "singular values": "svals, valori singolari, valores singulares, сингулярные числа",

@@ -33,7 +33,11 @@ def noise_quantiles(count: int, ratio: float) -> Floats:
 
 
 def modelled(total: float, squares: float | None, count: int, ratio: float, ceiling: float) -> Floats:
-    """`count` decreasing variances with this sum (and sum of squares, if given), none above the ceiling."""
+    """`count` decreasing variances with this sum (and sum of squares, if given), all below the ceiling.
+
+    The ceiling is the last variance that is known. Sample variances repel each other, so the largest ones left out are
+    below it as in white noise of one more direction.
+    """
     from scipy.optimize import brentq
 
     if count < 1 or total <= 0:
@@ -49,6 +53,10 @@ def modelled(total: float, squares: float | None, count: int, ratio: float, ceil
 
         power = 0.0 if excess(0.0) >= 0 else _STEEPEST if excess(_STEEPEST) <= 0 else brentq(excess, 0.0, _STEEPEST)
     values = shape**power
-    for _ in range(10):  # the sum is kept: the excess over the ceiling is spread over the others
-        values = np.minimum(values * (total / values.sum()), ceiling)
+    white = noise_quantiles(count + 1, min(max(ratio, 1e-6), 1.0))
+    limits = ceiling * white[1:] / white[0]
+    if limits.sum() < total:  # flatter than white noise: as far below the ceiling as the sum allows
+        limits = ceiling - (ceiling - limits) * max(count * ceiling - total, 0.0) / float((ceiling - limits).sum())
+    for _ in range(10):  # the sum is kept: the excess over the limits is spread over the others
+        values = np.minimum(values * (total / values.sum()), limits)
     return np.asarray(values)

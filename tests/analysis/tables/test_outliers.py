@@ -69,6 +69,15 @@ def test_limits_name_their_degrees_of_freedom(method: Literal["pca", "svd"], fre
     assert limit == pytest.approx((39 * 39 / 40 if method == "pca" else 39) * stats.beta.ppf(0.95, 1, freedom / 2))
 
 
+def test_variances_left_out_do_not_reach_the_last_one_kept() -> None:
+    """With a tie, T2 of a row that is left out tends to 0, and a limit of 0 would flag every new row."""
+    limits = []
+    for seed in range(30):
+        d = ek.decompose(np.random.default_rng(seed).normal(size=(15, 8)), k=1, left=True)
+        limits.append({(row[0], row[1]): row[2] for row in tables.outlier_limits(d).rows}["T2", "new"])
+    assert min(limits) > 1  # the limit of F is 4.9; that of white noise, whose largest variance is near 2.7, 1.8
+
+
 @given(st.integers(0, 2**16), st.booleans(), st.integers(1, 5))
 def test_cut_axes_say_what_all_axes_say(seed: int, scale: bool, k: int) -> None:
     """cos2, correlations, T2 and Q of k axes are those of the first k of all: lengths come from the data."""

@@ -150,7 +150,7 @@ class ParameterError(EckartError, ValueError):
     ...     ek.datasets.load("iris")
     ... except ek.errors.ParameterError as error:
     ...     print(error)
-    There is no example table 'iris'. The tables are: films, ratings, ratings_mixed, usarrests.
+    There is no example table 'iris'. The available tables are films, ratings, ratings_mixed, usarrests.
     """
 
 
@@ -275,7 +275,8 @@ class MissingDependencyError(EckartError, ImportError):
     ...     ek.errors.require("no_such_package")
     ... except ek.errors.MissingDependencyError as error:
     ...     print(error)
-    The package 'no_such_package' is needed for this, but it is not installed. Install it: pip install no_such_package
+    The package 'no_such_package' is required for this, but it is not installed. Install it with: pip install
+    no_such_package
     """
 
 

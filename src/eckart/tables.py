@@ -25,7 +25,8 @@ Murder    28.72  17.49
 Assault   34.01   3.53
 UrbanPop   7.74  76.18
 Rape      29.53   2.80
-Percent of each component; equal contributions would be 25 % each.
+In percent of each component. If all columns contributed equally, each would
+have 25 %.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class TestNmf:
         table = np.ones((2000, 25))
         table[1500, 7] = -2.0
         np.save(tmp_path / "n.npy", table)
-        with pytest.raises(InputError, match=r"n.npy, in the block of rows 1,\d+ to 1,\d+: .*smallest -2 .*column 8"):
+        with pytest.raises(InputError, match=r"n.npy, in the block of rows 1,\d+ to 1,\d+: .* is -2, .*column 8"):
             ek.decompose(tmp_path / "n.npy", "nmf", k=2, stream=True, init="random", beta_loss="kullback-leibler")
 
     def test_what_needs_the_table(self, parts):

@@ -99,7 +99,7 @@ def test_isomap() -> None:
 
 
 @pytest.mark.parametrize(("call", "words"), [
-    (lambda: worked.bounds("1 2; 2 4"), "rank less than 2"),
+    (lambda: worked.bounds("1 2; 2 4"), "rank of the matrix is less than 2"),
     (lambda: worked.bounds("2 1; 1 2", other="1 0; 0 1"), "rank at most 1"),
     (lambda: worked.project("1 2; 2 1; 3 4", "1 2 3"), "new row has 3 entries"),
     (lambda: worked.missing("1 2; 3 4"), "No entry is missing"),

@@ -13,7 +13,7 @@ from scipy import sparse
 import eckart as ek
 from eckart import datasets
 from eckart.errors import MissingValuesError, ParameterError
-from eckart.rank.choose import QUICK, RULES
+from eckart.rank.rules import QUICK, RULES
 from eckart.rank.verdict import RankChoice, Verdict
 
 

@@ -106,7 +106,7 @@ def analyze(
     ['Murder', 'Assault', 'UrbanPop', 'Rape']
     >>> print(found.recommendation.sentence)
     Keep 1 component. It explains 62.01 % of the variance. The deciding rule was Parallel analysis (sign flips). The
-    number is uncertain: it could be anywhere from 0 to 2.
+    number of components is uncertain: it could be anywhere from 0 to 2.
     """
     if is_model(source):
         if options:

@@ -101,7 +101,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     >>> model.add(["shares and bonds"], names=["new"]).names_
     ('1', '2', '3', '4', 'new')
     >>> print(model.evaluate(["cat", "stocks"], [["1", "2"], ["3", "4"]]))
-    Mean average precision is 1.0000, and precision at 10 is 0.2000, over 2 queries.
+    Over 2 queries, the mean average precision is 1.0000 and the precision at 10 is 0.2000.
     """
 
     n_components: int | None = None
@@ -113,12 +113,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
 
     @document
     def fit(
-        self,
-        documents: Texts,
-        y: object = None,
-        *,
-        column: str | None = None,
-        names: Iterable[str] | str | None = None,
+        self, documents: Texts, y: object = None, *, column: str | None = None, names: Iterable[str] | str | None = None
     ) -> TextConcepts:
         """Find the concepts of a collection.
 
@@ -141,8 +136,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         check_count("n_components", k, None)
         d = decompose(matrix, "svd", k=min(k, *matrix.shape), left=True, rng=self.rng)
         self._take(d.named(given.names, counter.vocabulary), counter)
-        self.names_ = given.names
-        self.snippets_ = tuple(map(beginning, given.texts))
+        self.names_, self.snippets_ = given.names, tuple(map(beginning, given.texts))
         self._terms = matrix.astype(np.float32)
         return self
 
@@ -390,12 +384,10 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         bare = replace(d, details=replace(details, words=None))
         model._take(bare, counter)
         model.names_, model.snippets_, model._terms = tuple(kept.names), tuple(kept.snippets), kept.terms
-        added = np.asarray(kept.added, np.float64)
-        rows = model.space_.rows
+        added, rows = np.asarray(kept.added, np.float64), model.space_.rows
         if len(added) and rows is not None:
-            both = StoredRowSet(
-                rows.geometry, (*rows.parts, Rows(added)), Names("document", len(model.names_), tuple(model.names_))
-            )
+            names = Names("document", len(model.names_), tuple(model.names_))
+            both = StoredRowSet(rows.geometry, (*rows.parts, Rows(added)), names)
             model.space_ = replace(model.space_, rows=both)
         return model
 

@@ -389,14 +389,7 @@ def as_plan(opened: Opened, settings: Settings, choice: Choice) -> Plan:
 
 def as_info(solution: Solution, problem: Problem, seed: int | None) -> SolveInfo:
     return SolveInfo(
-        solver=solution.solver,
-        passes=problem.passes,
-        steps=solution.steps,
-        block=solution.block,
-        basis=solution.basis,
-        restarts=solution.restarts,
-        precision=solution.precision,
-        seed=seed,
-        threads=threads(),
+        solver=solution.solver, passes=problem.passes, steps=solution.steps, block=solution.block,
+        basis=solution.basis, restarts=solution.restarts, precision=solution.precision, seed=seed, threads=threads(),
         history=solution.history,
-    )
+    )  # fmt: skip

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -21,18 +21,11 @@ from eckart.options import check_choice, check_count, check_fraction, hint_keywo
 from eckart.rank.answer import Verdict
 from eckart.rank.assumptions import SMALL, with_assumptions
 from eckart.rank.certainty import certainty
-from eckart.rank.cross_validation import by_bicross, by_cells
 from eckart.rank.derived import with_derived
-from eckart.rank.descriptive import by_average, by_broken_stick, by_elbow, by_energy, by_linear_energy, by_variance
-from eckart.rank.deterministic import by_edge
 from eckart.rank.drop import largest_drop, with_later_falls
-from eckart.rank.edge_gap import by_gap
 from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, of_kernel
-from eckart.rank.minka import by_evidence
-from eckart.rank.parallel import by_permutation, by_sign_flips
 from eckart.rank.redundant import without_redundant
-from eckart.rank.stability import by_stability
-from eckart.rank.thresholds import by_known_noise, by_screenot, by_unknown_noise
+from eckart.rank.rules import QUICK, RULES, SPECTRAL, Rule
 from eckart.rank.verdict import RankChoice
 from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
@@ -43,109 +36,6 @@ _CUR = Note(
     "cur_by_svd",
     "A CUR decomposition of rank k is at best as accurate as the SVD of rank k, so the rules use the singular values.",
 )
-Answer = tuple[int | None, str]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Name of a rule, its assumptions, and whether it needs the table itself."""
-
-    title: str
-    ask: Callable[[Evidence], Answer]
-    assumes: str
-    counts: bool = True
-    data: bool = False
-    spectrum: bool = False
-    """Whether values far beyond the leading ones matter."""
-    no_vote: str = ""
-    """Why the rule does not vote; empty if it does."""
-
-
-RULES: dict[str, Rule] = {
-    "variance": Rule(
-        "Share of variance",
-        by_variance,
-        "nothing about noise: it only describes the data.",
-        counts=False,
-        spectrum=True,
-    ),
-    "energy": Rule(
-        "Energy", by_energy, "nothing about noise: it only describes the data.", counts=False, spectrum=True
-    ),
-    "linear_energy": Rule(
-        "Energy (unsquared)",
-        by_linear_energy,
-        "nothing about noise: it only describes the data. Some lecture notes use it.",
-        counts=False,
-        spectrum=True,
-    ),
-    "elbow": Rule("Elbow (Kneedle)", by_elbow, "that the scree plot falls steeply and then flattens.", counts=False),
-    "kaiser": Rule(
-        "Kaiser",
-        by_average,
-        "many more rows than columns; with fewer rows, it keeps too many components.",
-        counts=False,
-        spectrum=True,
-    ),
-    "broken_stick": Rule(
-        "Broken stick",
-        by_broken_stick,
-        "that the variance is divided at random; it often keeps too few components.",
-        counts=False,
-    ),
-    "permutation": Rule(
-        "Parallel analysis (permutations)",
-        by_permutation,
-        "independent noise with the same distribution within each column.",
-        data=True,
-    ),
-    "sign_flip": Rule(
-        "Parallel analysis (sign flips)",
-        by_sign_flips,
-        "independent noise, whose variance may differ between entries.",
-        data=True,
-    ),
-    "deterministic": Rule(
-        "Parallel analysis (deterministic)", by_edge, "independent noise, whose variance may differ between columns."
-    ),
-    "known_noise": Rule(
-        "Gavish-Donoho, known noise", by_known_noise, "white noise with the specified standard deviation."
-    ),
-    "unknown_noise": Rule(
-        "Gavish-Donoho",
-        by_unknown_noise,
-        "white noise with the same variance everywhere, and few components.",
-        spectrum=True,
-    ),
-    "screenot": Rule(
-        "ScreeNOT", by_screenot, "noise whose eigenvalues have a smooth upper edge, and few components.", spectrum=True
-    ),
-    "gap": Rule(
-        "Gap", by_gap, "noise with any smooth covariance, and components that are clearly larger than the noise."
-    ),
-    "minka": Rule(
-        "Minka",
-        by_evidence,
-        "normally distributed data with the same noise variance in all columns, and at least as many rows as columns.",
-        no_vote=(
-            "This rule does not vote, because it never returns 0 and mistakes noise of unequal variance for components."
-        ),
-    ),
-    "bicross": Rule("Bi-cross-validation", by_bicross, "independent noise; it predicts held-out blocks.", data=True),
-    "cells": Rule("Cross-validation by cells", by_cells, "independent noise; it predicts held-out cells.", data=True),
-    "stability": Rule(
-        "Stability",
-        by_stability,
-        "independent rows, and enough of them to compare two halves.",
-        data=True,
-        no_vote=("This rule does not vote, because directions of unequal or correlated noise are stable as well."),
-    ),
-}
-"""Name -> rule, in the order of the table."""
-
-SPECTRAL = ("variance", "elbow", "broken_stick")
-"""Rules that need only shares."""
-QUICK = tuple(name for name, rule in RULES.items() if not rule.data)
 
 
 @hint_keywords

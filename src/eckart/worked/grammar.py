@@ -32,7 +32,7 @@ def number(text: str) -> sp.Expr:
     (-3*sqrt(2)/2, 2 + 2*sqrt(3))
     >>> number("exit()")
     Traceback (most recent call last):
-    eckart.errors.InputError: 'exit()' is not a number: 'e' was not expected. Entries may be ...
+    eckart.errors.InputError: 'exit()' is not a number: 'e' was not expected. Entries can be ...
     """
     if len(text) > _LONGEST:
         raise InputError(

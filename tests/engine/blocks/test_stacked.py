@@ -205,5 +205,5 @@ def test_incremental_streams_are_joined():
     np.testing.assert_allclose(joined.singular_values_, whole.singular_values_, rtol=1e-10)
     assert joined.n_samples_seen_ == 800
     joined.partial_fit(data)
-    with pytest.raises(InputError, match="12 columns and the other 3"):
+    with pytest.raises(InputError, match="12 columns and the other on 3"):
         whole.merge(ek.IncrementalPCA(2).fit(data[:, :3]))

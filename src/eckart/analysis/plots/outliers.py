@@ -45,7 +45,7 @@ def outlier_map(
 
     {Examples: arrests}
     >>> ek.plots.outlier_map(d).get_xlabel()
-    'T2: distance within the components'
+    'T2: distance from the centre along the components'
     """
     found = distances(d, k, confidence)
     flat = not np.isfinite(found.outside_limit)

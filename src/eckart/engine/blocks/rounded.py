@@ -40,8 +40,10 @@ class Rounded:
         large = np.asarray((block >= EXACT).any(axis=0) | (block <= -EXACT).any(axis=0))
         self.add([names[j] if names else "" for j in integers if large[j]] if large.any() else [])
 
-    def notes(self) -> tuple[Note, ...]:
-        return rounding_notes(list(self.names))
+    def notes(self, columns: Sequence[str] | None = None) -> tuple[Note, ...]:
+        """A note that names the columns, in the order of `columns` if given: blocks can be read in any order."""
+        order = {name: place for place, name in enumerate(columns or ())}
+        return rounding_notes(sorted(self.names, key=lambda name: order.get(name, -1)))
 
 
 def is_rounded(numbers: np.ndarray) -> bool:

@@ -102,7 +102,7 @@ class Metadata:
     @property
     def all_notes(self) -> tuple[Note, ...]:
         """`notes` and those on single values that were found as rows were read."""
-        return (*self.notes, *self.rounded.notes())
+        return (*self.notes, *self.rounded.notes(self.column_names))
 
 
 def stack_blocks(pieces: Sequence[Block]) -> Block:

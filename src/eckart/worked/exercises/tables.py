@@ -14,8 +14,7 @@ from eckart.worked.exercises.questions import most_correlated, projected
 from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import mark
 from eckart.worked.numerals import figure
-from eckart.worked.solution import Equation, Solution
-from eckart.worked.solution import SolutionTable as Shown
+from eckart.worked.solution import Equation, Solution, SolutionTable
 
 if TYPE_CHECKING:
     from eckart.worked.solution import Value
@@ -140,7 +139,7 @@ def _missing(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     cells = matrix.tolist()
     cells[i][j] = "?"
     heads = tuple(f"x_{b + 1}" for b in range(cols))
-    shown = (Shown(heads, tuple(map(tuple, cells))),)
+    shown = (SolutionTable(heads, tuple(map(tuple, cells))),)
     text = "; ".join(" ".join(map(str, row)) for row in cells)
     return Problem(matrix, {"given": text, "k": 1, "iterations": 50}, shown, {"holes": [(i, j)]})
 

@@ -34,6 +34,11 @@ def _outside(text: str) -> str:
     return _with_points(text, f"{_PAIR}|{_LISTED}")
 
 
+def _ratio(text: str) -> str:
+    """`1:2` as a fraction."""
+    return re.sub(r"^\s*([-+]?\d+)\s*:\s*(\d+)\s*$", r"\1/\2", text)
+
+
 def _single(text: str) -> str:
     """`Z = (2,7735)` is one number, if all brackets are like this."""
     groups = re.findall(r"[(\[{][^()\[\]{}]*[)\]}]", text)
@@ -64,7 +69,7 @@ def _grouped_decimals(sign: str, decimal: str) -> Callable[[str], str]:
 
 _REWRITES: tuple[Callable[[str], str], ...] = (
     _mixed, _with_points, _outside, _single, _grouped, _grouped_decimals(" ", ","), _grouped_decimals(r"\.", ","),
-    _grouped_decimals(",", r"\."),
+    _grouped_decimals(",", r"\."), _ratio,
 )  # fmt: skip
 
 

@@ -145,6 +145,8 @@ def _with_argument(name: str, targets: Sequence[Target]) -> Sense | None:
         return Sense(free=True, index=int(order[1]))
     if own.target is not None and (inside in SUBJECTS or re.fullmatch(r"\d", inside)):
         return own if inside in SUBJECTS else sense(f"{base}_{inside}", targets)
+    if own.target is not None and targets[own.target].form == "numbers" and re.fullmatch(r"1(\s*[,/]\s*\d)+", inside):
+        return own  # lambda(1,2) = 2 ± sqrt(3): all of them
     return _OTHER
 
 

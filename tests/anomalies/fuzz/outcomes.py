@@ -76,8 +76,8 @@ def unequal(first: Any, second: Any) -> str:
 
 def entries_of(matrix: Any) -> tuple[np.ndarray, ...]:
     """(row, column, value) in order, duplicates summed, without zeros."""
-    if matrix.dtype == bool:  # entries that occur twice count once
-        matrix = sparse.csr_array(matrix)
+    if matrix.dtype in (bool, np.float32):  # as the engine does: truth values count once, sums are rounded to float32
+        matrix = sparse.csr_array(matrix, copy=True)
         matrix.sum_duplicates()
     # By parts: SciPy loads matrices of float16, but neither copies nor converts them.
     if hasattr(matrix, "indptr"):

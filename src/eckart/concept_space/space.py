@@ -297,11 +297,7 @@ class Concepts:
     def top_columns(self, concept: int, n: int = 10) -> Ranking:
         """List the columns with the largest loadings on a concept.
 
-        {Parameters: concept, n [columns]}
-
-        Returns
-        -------
-        Ranking
+        {Parameters: concept, n [columns]; Returns: Ranking}
             Columns and loadings, in decreasing order of their absolute values.
         """
         self.geometry.need_linear("top_columns")
@@ -312,11 +308,7 @@ class Concepts:
     def top_rows(self, concept: int, n: int = 10) -> Ranking:
         """List the stored rows with the largest coordinates on a concept.
 
-        {Parameters: concept, n [rows]}
-
-        Returns
-        -------
-        Ranking
+        {Parameters: concept, n [rows]; Returns: Ranking}
             Rows and coordinates, in decreasing order of their absolute values.
         """
         rows = self._stored_rows("Listing the top rows")

@@ -2,8 +2,8 @@
 
 A docstring names shared entries in braces, on a line of their own: whole sections as ``{Parameters: d, limit}`` or
 ``{Returns: Self; Raises: MissingValuesError}``, or single entries between others of a section as ``{limit}``. The texts
-are in `entries`. `help()`, Sphinx and numpydoc
-see the complete docstring.
+are in `entries`. An entry that is only a type, as in ``{Parameters: d; Returns: Table}``, is described by the indented
+lines below it. `help()`, Sphinx and numpydoc see the complete docstring.
 """
 
 from __future__ import annotations

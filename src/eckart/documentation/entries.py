@@ -176,6 +176,10 @@ divide : {'n-1', 'n', '1'}, default 'n-1'
     ),
     "Returns": _read(
         """
+Table
+Ranking
+Query
+Dataset
 matplotlib.axes.Axes
     The axes with the plot.
 str [text]

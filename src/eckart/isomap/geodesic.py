@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from eckart.arrays import Array, Floats, Integers
+from eckart.arrays import Array, Floats
 from eckart.engine.parallel import fold
-from eckart.isomap.neighbors import Neighbours, edges, nearest
+from eckart.isomap.neighbors import Adjacency, Neighbours, edges, nearest
 
 Result = TypeVar("Result")
 
@@ -29,16 +29,10 @@ _SCARCE = 8
 
 
 @dataclass(frozen=True)
-class Graph:
-    """A symmetric graph in CSR form: row i is joined to index[first[i]:first[i + 1]], with lengths `weight`."""
+class Graph(Adjacency):
+    """A symmetric graph in CSR form, with edges of lengths `weight`."""
 
-    first: Integers
-    index: Integers
     weight: Floats
-
-    @property
-    def rows(self) -> int:
-        return len(self.first) - 1
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

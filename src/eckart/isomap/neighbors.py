@@ -27,16 +27,22 @@ _MARGIN = 6
 
 
 @dataclass(frozen=True)
-class Neighbours:
-    """The neighbours of row i: index[first[i]:first[i + 1]] and their distances, nearest first."""
+class Adjacency:
+    """Lists of rows: row i is joined to the rows index[first[i]:first[i + 1]]."""
 
     first: Integers
     index: Integers
-    distance: Floats
 
     @property
     def rows(self) -> int:
         return len(self.first) - 1
+
+
+@dataclass(frozen=True)
+class Neighbours(Adjacency):
+    """The neighbours of each row and their distances, nearest first."""
+
+    distance: Floats
 
     @property
     def owner(self) -> np.ndarray:

@@ -19,8 +19,8 @@ from eckart.engine.settings import generator
 from eckart.errors import InputError, ParameterError
 from eckart.kernel_pca.kernel_functions import NAMES
 from eckart.options import (
+    CommonOptions,
     FitKeywords,
-    Seed,
     check_choice,
     check_count,
     check_fraction,
@@ -35,7 +35,7 @@ MEMORY = 2_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelPCAOptions:
+class KernelPCAOptions(CommonOptions):
     """Options with their defaults, not yet checked; `eckart.KernelPCA` describes them."""
 
     k: int | None = None
@@ -49,9 +49,6 @@ class KernelPCAOptions:
     tol: float | None = None
     approximation_error: float = 0.01
     max_rank: int | None = None
-    left: bool = False
-    rng: Seed = None
-    memory: str | int | None = None
     max_passes: int = 100
     stream: bool | None = None
     callback: ProgressCallback | None = None

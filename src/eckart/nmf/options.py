@@ -12,7 +12,7 @@ from eckart.arrays import Array, is_array, is_host, namespace, to_numpy
 from eckart.errors import InputError, ParameterError
 from eckart.nmf.problem import Penalties, Penalty
 from eckart.nmf.start import FILLED
-from eckart.options import FitKeywords, Seed, check_choice, check_count, is_number
+from eckart.options import CommonOptions, FitKeywords, check_choice, check_count, is_number
 from eckart.wording import assigned
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ STARTS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom")
 
 
 @dataclass(frozen=True, kw_only=True)
-class NMFOptions:
+class NMFOptions(CommonOptions):
     """Options with their defaults, not yet checked; `eckart.NMF` describes them."""
 
     k: int | None = None
@@ -36,16 +36,13 @@ class NMFOptions:
     beta_loss: str | float = "frobenius"
     tol: float = 1e-4
     max_iter: int = 200
-    rng: Seed = None
     alpha_W: float = 0.0
     alpha_H: float | Literal["same"] = "same"
     l1_ratio: float = 0.0
     missing: Literal["error", "mask"] = "error"
     n_runs: int = 1
-    left: bool = False
     W: ArrayLike | None = None
     H: ArrayLike | None = None
-    memory: str | int | None = None
     stream: bool | None = None
     checkpoint: str | PathLike[str] | None = None
     callback: ProgressCallback | None = None

@@ -10,6 +10,7 @@ import numpy as np
 
 from eckart.arrays import Array, is_array, is_host, namespace, to_numpy
 from eckart.errors import InputError, ParameterError
+from eckart.nmf.constants import LARGEST_POWER
 from eckart.nmf.problem import Penalties, Penalty
 from eckart.nmf.start import FILLED
 from eckart.options import CommonOptions, FitKeywords, check_choice, check_count, is_number
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from eckart.engine.blocks.reading import ProgressCallback
 
-_LARGEST_POWER = 400.0
-"""A penalty of 2^400 on data of size 1 leaves only zeros, and products with it stay in range."""
 LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 STARTS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom")
 
@@ -127,7 +126,7 @@ class Settings(CoordinateOptions):
 
 def _power_of_two(exponent: float) -> float:
     """2^exponent as a finite factor of penalties: infinity times a penalty of 0 would be NaN."""
-    return float(np.exp2(min(exponent, _LARGEST_POWER)))
+    return float(np.exp2(min(exponent, LARGEST_POWER)))
 
 
 def check_settings(shape: tuple[int, int], options: NMFOptions) -> Settings:

@@ -31,13 +31,11 @@ from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
 from eckart.io.open_matrix import open_matrix
+from eckart.nmf.constants import SUMMED_ENTRIES
 from eckart.nmf.entries import squared_norm
 
 if TYPE_CHECKING:
     from eckart.arrays import Matrix
-
-_PIECE = 2**25
-"""Number of entries summed at once in libraries other than NumPy."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +180,7 @@ def _sums_elsewhere(matrix: Array, *, squares: bool) -> tuple[int, float]:
     values = matrix.data if isinstance(matrix, DeviceCsr) else matrix
     xp = namespace(values)
     known, sums = 0, 0.0
-    height = max(1, _PIECE // (1 if values.ndim == 1 else values.shape[1]))
+    height = max(1, SUMMED_ENTRIES // (1 if values.ndim == 1 else values.shape[1]))
     for start in range(0, values.shape[0], height):
         piece = astype(values[start : min(start + height, values.shape[0]), ...], xp.float64)
         given = ~xp.isnan(piece)

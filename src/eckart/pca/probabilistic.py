@@ -24,10 +24,9 @@ from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
 from eckart.io.open_matrix import open_matrix
 from eckart.missing.fill import fill_as_fitted
+from eckart.pca.constants import LIKELIHOOD_ROWS
 from eckart.pca.projection import model_noise
 from eckart.result import Decomposition
-
-_ROWS = 4096
 
 
 class ProbabilisticMixin:
@@ -87,8 +86,8 @@ class ProbabilisticMixin:
         data = opened.matrix
         variances, noise = _invertible(d, model_noise(d))
         pieces = [
-            _squared_distances(d, _dense(opened, start, min(start + _ROWS, data.shape[0])), variances, noise)
-            for start in range(0, data.shape[0], _ROWS)
+            _squared_distances(d, _dense(opened, start, min(start + LIKELIHOOD_ROWS, data.shape[0])), variances, noise)
+            for start in range(0, data.shape[0], LIKELIHOOD_ROWS)
         ]
         xp = namespace(variances)
         logarithm = float(xp.sum(xp.log(variances))) + (d.columns - d.k) * math.log(noise or 1.0)

@@ -75,6 +75,12 @@ def _words(given: tuple[str, ...]) -> tuple[str, ...]:
     return (*given, *(word.strip() for text in given for word in text.split(",")))
 
 
+def count_option(name: str, least: int, default: int, help: str, most: int | None = None) -> Decorator:
+    """An option that takes a whole number from `least` to `most`."""
+    limits = click.IntRange(least, most)
+    return click.option(name, type=limits, default=default, show_default=True, metavar="N", help=help)
+
+
 _MEMORY = "Memory limit, such as 2GB. Eckart reads tables larger than a quarter of the limit in blocks."
 memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_MEMORY)
 

@@ -35,6 +35,12 @@ _RATINGS = """
 >>> path = ek.datasets.path("ratings")
 >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
 """
+_IRIS = """
+>>> from sklearn.datasets import load_iris
+>>> from sklearn.linear_model import LogisticRegression
+>>> import eckart as ek
+>>> X, y = load_iris(return_X_y=True, as_frame=True)
+"""
 _MODEL = """
 >>> import eckart as ek, pathlib, tempfile
 >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
@@ -180,6 +186,8 @@ Table
 Ranking
 Query
 Dataset
+dict
+array [of columns] of shape (n_features_in_, n_features_in_)
 matplotlib.axes.Axes
     The axes with the plot.
 str [text]
@@ -351,6 +359,6 @@ figures : tuple of callable
     ),
     "Examples": {
         name: tuple(text.strip().split("\n"))
-        for name, text in {"arrests": _ARRESTS, "ratings": _RATINGS, "model": _MODEL}.items()
+        for name, text in {"arrests": _ARRESTS, "ratings": _RATINGS, "model": _MODEL, "iris": _IRIS}.items()
     },
 }

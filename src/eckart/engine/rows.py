@@ -247,14 +247,9 @@ class RowBlocks:
 
     # Blocks
 
-    @property
-    def tile(self) -> int:
-        """Columns of a factor multiplied at a time."""
-        return self.products.tile
-
-    @property
-    def rows_per_block(self) -> int:
-        return self.products.block_rows
+    tile = forwarded[int]("products.tile")
+    """Columns of a factor multiplied at a time."""
+    rows_per_block = forwarded[int]("products.block_rows")
 
     def blocks(self, start: int, stop: int, size: int | None = None) -> Iterator[tuple[int, Array]]:
         """(first row, prepared block) for the rows start..stop."""

@@ -17,6 +17,7 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.settings import generator
 from eckart.errors import InputError, ParameterError
+from eckart.kernel_pca.constants import TILE_MEMORY
 from eckart.kernel_pca.kernel_functions import NAMES
 from eckart.options import (
     CommonOptions,
@@ -30,8 +31,6 @@ from eckart.options import (
 
 Solver = Literal["auto", "direct", "lanczos", "cholesky"]
 SOLVERS: tuple[str, ...] = get_args(Solver)
-MEMORY = 2_000_000_000
-"""Default memory for tiles on the host, in bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +103,7 @@ class KernelSettings:
     @property
     def budget(self) -> int:
         """Allowed bytes for tiles."""
-        return self.memory or self.card or MEMORY
+        return self.memory or self.card or TILE_MEMORY
 
     @property
     def significant(self) -> float:

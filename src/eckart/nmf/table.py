@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from eckart.arrays import (
     is_sparse,
     namespace,
     to_numpy,
-)
+)  # fmt: skip
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.host_csr import as_csr
@@ -33,9 +32,6 @@ from eckart.errors import InputError
 from eckart.io.open_matrix import open_matrix
 from eckart.nmf.constants import SUMMED_ENTRIES
 from eckart.nmf.entries import squared_norm
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.engine.backends.csr import CsrArrays
 from eckart.nmf.constants import COMPUTED_ENTRIES, COMPUTED_RATIO
 
 Numbers = Any
@@ -82,13 +83,8 @@ class DenseTile:
 
 
 @dataclass(frozen=True)
-class Stored:
+class Stored(CsrArrays):
     """Rows in CSR format; NumPy arrays, or CuPy arrays for the GPU kernels."""
-
-    data: Numbers
-    indices: Numbers
-    indptr: Numbers
-    shape: tuple[int, int]
 
     @cached_property
     def owner(self) -> Numbers:

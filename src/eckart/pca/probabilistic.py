@@ -34,6 +34,12 @@ class ProbabilisticMixin:
 
     decomposition_: Decomposition
 
+    def _model(self) -> tuple[Decomposition, float]:
+        """The decomposition and the noise variance of the model."""
+        check_is_fitted(self)
+        return self.decomposition_, model_noise(self.decomposition_)
+
+    @document
     def get_covariance(self) -> Array:
         """Compute the covariance of the probabilistic PCA model.
 
@@ -42,29 +48,23 @@ class ProbabilisticMixin:
         If there are fewer rows than columns, scikit-learn's covariance is larger: it uses `noise_variance_`, which is a
         mean over n_samples - k directions, for all n_features - k directions.
 
-        Returns
-        -------
-        array of shape (n_features_in_, n_features_in_)
+        {Returns: array [of columns]}
             Covariance matrix.
         """
-        check_is_fitted(self)
-        d = self.decomposition_
-        noise = model_noise(d)
+        d, noise = self._model()
         return _rotated(d, _variances(d, noise), noise, _scale(d))
 
+    @document
     def get_precision(self) -> Array:
         """Compute the inverse of the covariance of the probabilistic PCA model.
 
         With the notation of `get_covariance`, the inverse is V diag(1/l - 1/s) V^T + I / s.
 
-        Returns
-        -------
-        array of shape (n_features_in_, n_features_in_)
+        {Returns: array [of columns]}
             Precision matrix.
         """
-        check_is_fitted(self)
-        d = self.decomposition_
-        variances, noise = _invertible(d, model_noise(d))
+        d, noise = self._model()
+        variances, noise = _invertible(d, noise)
         scale = _scale(d)
         rest = 1.0 / noise if d.k < d.columns else 0.0
         return _rotated(d, 1.0 / variances, rest, None if scale is None else 1.0 / scale)

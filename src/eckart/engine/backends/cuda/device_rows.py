@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.arrays import Array, DType, Matrix
+from eckart.engine.backends.csr import CsrArrays
 from eckart.engine.backends.cuda.arrays import cupy as _cupy
 from eckart.engine.backends.cuda.arrays import given_back as _given_back
 from eckart.engine.backends.cuda.arrays import on_device_of
@@ -28,13 +29,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class DeviceCsr:
-    """data, indices (int32) and indptr of a CSR matrix as CuPy arrays; `prototype` determines the user's library."""
+class DeviceCsr(CsrArrays):
+    """A CSR matrix of CuPy arrays, with int32 indices; `prototype` determines the user's library."""
 
-    data: Array
-    indices: Array
-    indptr: Array
-    shape: tuple[int, int]
     prototype: Array
 
     def __post_init__(self) -> None:

@@ -60,8 +60,7 @@ class Explanation:
     others : float
         Amount that the columns without an entry add. It is not 0 if the data were centred, because a 0 then differs
         from the mean.
-    notes : tuple of str
-        Remarks on the result.
+    {notes}
 
     {See Also: Concepts.explain}
 
@@ -80,12 +79,11 @@ class Explanation:
     others: float
     notes: tuple[str, ...] = ()
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             The score and its parts.
         """
         return {

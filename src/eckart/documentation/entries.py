@@ -347,6 +347,12 @@ eckart.fill_missing : The same for data of any size, with standard errors.
     ),
     "Attributes": _read(
         """
+title : str
+    Title.
+name [row] : str
+    Name of the row.
+notes : tuple of str
+    Remarks on the result.
 parts : mapping
     Named results as SymPy values.
 detail : {'brief', 'normal', 'full'}

@@ -138,14 +138,20 @@ def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> 
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{_hint(name, allowed)}")
 
 
-def _hint(name: str, allowed: Sequence[str]) -> str:
-    """What to type instead of an unknown name, as the end of a sentence."""
+def _known_elsewhere(name: str, allowed: Sequence[str]) -> str:
+    """The allowed option that scikit-learn, or another function of Eckart, calls by this name; empty if none."""
     known = SKLEARN_NAMES.get(name, "")
     if known and all(other in allowed for other in re.findall(r"(?:Use|or) (\w+)=", known)):
         return f". {known}{'' if known.endswith('...') else '.'}"
     same = [other for group in _SAME_MEANING if name in group for other in group if other in allowed]
-    if same:
-        return f". Use {same[0]}=...{' to limit the number.' * (same[0] == 'most')}"
+    return f". Use {same[0]}=...{' to limit the number.' * (same[0] == 'most')}" if same else ""
+
+
+def _hint(name: str, allowed: Sequence[str]) -> str:
+    """What to type instead of an unknown name, as the end of a sentence."""
+    known = _known_elsewhere(name, allowed)
+    if known:
+        return known
     near = near_match(name, allowed)
     listed = len(allowed) <= _MOST_LISTED and near == "."
     return f"{near} It accepts {', '.join(allowed)}." if listed else near

@@ -184,7 +184,6 @@ divide : {'n-1', 'n', '1'}, default 'n-1'
         """
 Table
 Ranking
-Query
 Dataset
 dict
 array [of columns] of shape (n_features_in_, n_features_in_)

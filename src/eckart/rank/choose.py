@@ -235,11 +235,7 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
 
 
 def _answers(
-    names: Sequence[str],
-    described: Evidence,
-    method: str,
-    notes: tuple[str, ...] = (),
-    tested: Evidence | None = None,
+    names: Sequence[str], described: Evidence, method: str, notes: tuple[str, ...] = (), tested: Evidence | None = None
 ) -> RankChoice:
     """The choice from the table that descriptive rules see and, if it differs, that of the rules about noise."""
     given = evidence = tested or described

@@ -177,7 +177,7 @@ def recommend(
 @click.option(
     "--proof",
     is_flag=True,
-    help="Also prove how much of the ranking stays the same if full rows are compared, not only concepts.",
+    help="Also prove how much of the ranking would stay the same if full rows were compared.",
 )
 @reading
 @with_console

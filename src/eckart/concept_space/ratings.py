@@ -53,7 +53,7 @@ class RatingScore:
     cold: int
     """Held-out entries whose row or column has no other known entry."""
     note: str = ""
-    """How pairs that are rated several times were treated. Empty if there are none."""
+    """How repeated ratings of the same row and column were treated. Empty if there are none."""
 
     def __str__(self) -> str:
         cold = counted(self.cold, "rating is", "ratings are")
@@ -98,7 +98,7 @@ class Ratings(BaseEstimator):
     column_names_ : tuple of str or None
         Names of the columns, if the table has them.
     note_ : str
-        How pairs that are rated several times were treated. Empty if there are none.
+        How repeated ratings of the same row and column were treated. Empty if there are none.
 
     See Also
     --------

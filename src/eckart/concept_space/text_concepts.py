@@ -287,7 +287,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Returns
         -------
         Evaluation
-            Average precision and precision at 10 of every query. It prints their means.
+            Average precision and precision at 10 of every query. Printing it shows their means.
         """
         check_is_fitted(self)
         given = read_documents(queries)

@@ -150,8 +150,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         loss(X, W H) + alpha_W n_features (l1_ratio |W|_1 + (1 - l1_ratio)/2 |W|^2)
                      + alpha_H n_samples (l1_ratio |H|_1 + (1 - l1_ratio)/2 |H|^2)
 
-    Without penalties, the product W H determines each column of W and the corresponding row of H only up to a common
-    factor. The solver 'auto' keeps the ratio of their lengths at its initial value, which is about 1 for singular
+    Without penalties, multiplying a column of W by a number and dividing the corresponding row of H by it does not
+    change W H. The solver 'auto' keeps the ratio of their lengths at its initial value, which is about 1 for singular
     vectors.
 
     Rows are observations. In texts that store observations in columns, W and H swap roles.

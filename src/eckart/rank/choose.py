@@ -229,7 +229,8 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
     note = Note(
         "parts_not_nested",
-        "The components of a non-negative factorisation change with their number, so only bi-cross-validation applies.",
+        "In a non-negative factorisation, each component depends on how many there are, so only bi-cross-validation "
+        "applies.",
     )
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 

@@ -23,4 +23,4 @@ def test_copies_are_not_called_unrelated():
     found = ek.analyze(np.column_stack([table, table[:, 0], 2 * table[:, 0]]), scale=True, rng=0)
     assert found.recommendation.k == 0
     assert "no more than it would for unrelated columns with the same variances" not in found.recommendation.sentence
-    assert "if multiples of other columns are left out" in found.recommendation.sentence
+    assert "If multiples of other columns are left out" in found.recommendation.sentence

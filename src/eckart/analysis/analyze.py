@@ -94,7 +94,7 @@ def analyze(
 
     See Also
     --------
-    report : The same as a page.
+    report : Write the analysis as a report.
     choose_rank : The rules on the number of components.
 
     Examples

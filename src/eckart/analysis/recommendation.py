@@ -58,7 +58,9 @@ def _without_choice(d: Decomposition) -> Recommendation | None:
         if column is not None:
             first = f"The variance of {quoted(column)} is so large that {component_labels(d)[0]} is this column alone."
             remedy = "Scale the columns, or leave this one out if it identifies rows"
-            typed = either("scale=True, or columns=[...] with the others", f"--scale or --drop {shlex.quote(column)}")
+            typed = either(
+                "scale=True, or columns=[...] without this column", f"--scale or --drop {shlex.quote(column)}"
+            )
             return Recommendation(1, explained(d), "", Note("dominating_column", f"{first} {remedy}: {typed}."), 1)
         sentence = (
             f"The data vary in only one direction, so {component_labels(d)[0]} explains all of the {total_name(d)}."

@@ -177,7 +177,8 @@ class Ratings(BaseEstimator):
         Returns
         -------
         float
-            Predicted rating. If the row or the column has no known entries, only the mean and the other bias are used.
+            Predicted rating. If the row or the column has no known entries, the prediction uses only the overall mean
+            and the bias that is known.
         """
         check_is_fitted(self)
         i, j = self._rows.place(row), self._columns.place(column)
@@ -224,7 +225,7 @@ class Ratings(BaseEstimator):
         Returns
         -------
         RatingScore
-            Errors of the model, of a model with biases only, and of the mean.
+            Prediction errors of the model, of a model with only biases, and of the mean.
         """
         check_fraction("share", share)
         (rows, columns, values), shape, _, note = _known(ratings)

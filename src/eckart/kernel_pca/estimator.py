@@ -271,7 +271,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
 
     @document
     def column_correlations(self, X: object) -> Array:
-        """Compute the correlations of the columns of new rows with their scores.
+        """Compute the correlation of each column with each component, using new rows.
 
         {Parameters: X [new rows]}
 

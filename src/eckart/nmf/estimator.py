@@ -105,7 +105,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
     l1_ratio : float, default 0.0
         Mix of the two penalties: 0 uses only the squared (L2) penalty, and 1 uses only the absolute (L1) penalty.
     verbose : int, default 0
-        Ignored; accepted for compatibility with scikit-learn. `loss_history_` has the objective of every iteration.
+        Ignored; accepted for compatibility with scikit-learn. `loss_history_` contains the objective after every
+        iteration.
     shuffle : bool, default False
         Ignored; accepted for compatibility with scikit-learn. The order of the coordinates is fixed.
     missing : {'error', 'mask'}, default 'error'
@@ -286,7 +287,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows, for the losses 'frobenius' and 'kullback-leibler', without missing entries and without penalties.
+            The rows to add. They must have no missing entries. `beta_loss` must be 'frobenius' or 'kullback-leibler',
+            without penalties.
         {y}
 
         {Returns: Self}

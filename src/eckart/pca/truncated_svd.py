@@ -73,7 +73,7 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, 
     singular_values_ : array of shape (n_components_,)
         Singular values in decreasing order.
     decomposition_ : Decomposition
-        The complete result. Its `explained_variance_ratio` contains shares of the sum of squares, which do decrease.
+        The complete result. Its `explained_variance_ratio` contains shares of the sum of squares, in decreasing order.
 
     See Also
     --------

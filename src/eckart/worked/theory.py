@@ -70,7 +70,7 @@ LESSONS = (
             mark(
                 "The sum of the eigenvalues is the trace of the matrix, and their product is its determinant. Use both"
                 " to check your result. A symmetric matrix has real eigenvalues and orthogonal eigenvectors. Other "
-                "matrices may have complex eigenvalues, or fewer than $n$ independent eigenvectors."
+                "matrices may have complex eigenvalues, or fewer independent eigenvectors than rows."
             ),
         ),
     ),
@@ -101,8 +101,9 @@ LESSONS = (
         (
             mark(
                 "If a matrix with n rows has $n$ independent eigenvectors, write them as the columns of $V$. Then $A ="
-                " V D V^{-1}$ with the eigenvalues on the diagonal of $D$. In the basis of the eigenvectors, $A$ "
-                "only multiplies each coordinate by an eigenvalue. Powers are easy to compute: $A^m = V D^m V^{-1}$. "
+                " V D V^{-1}$ with the eigenvalues on the diagonal of $D$. In the basis of the eigenvectors, the "
+                "matrix only multiplies each coordinate by an eigenvalue. Powers are easy to compute: $A^m = V D^m "
+                "V^{-1}$. "
                 "If an eigenvalue is zero, "
                 "$A$ is not invertible. For symmetric $A$, the eigenvectors can be chosen orthonormal, and then "
                 "$V^{-1} = V^T$."
@@ -267,7 +268,7 @@ def lesson(number: int) -> Solution:
     Raises
     ------
     ParameterError
-        If there is no lesson of this number.
+        If there is no lesson with this number.
 
     See Also
     --------

@@ -91,7 +91,7 @@ def energy(given: object, share: float = 0.9) -> Solution:
         Equation(
             "",
             tr(
-                "This is the number by energy. Without squaring the singular values, it would be {by_sum}.",
+                "This number is based on the squared singular values. Without squaring them, it would be {by_sum}.",
                 by_sum=by_sum,
             ),
         ),

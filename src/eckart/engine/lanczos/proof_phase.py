@@ -57,7 +57,7 @@ class Goal:
         if bound > 1.02 * self.last_value:
             return None
         allowed, quantile = self.needed - run.largest, length_quantile(self.probability, run.coordinates.shape[1])
-        if allowed * quantile <= run.error * float(np.linalg.norm(run.coordinates, 2)):
+        if allowed * quantile <= run.error * run.spread:
             return "hidden"
         expected = passes_for_excess(allowed, bound - run.largest, passes, size, quantile)
         return "stopped" if expected > 3 * self.passes else None

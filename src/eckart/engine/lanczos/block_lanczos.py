@@ -33,6 +33,7 @@ from eckart.engine.lanczos.goal import (
     goal_of,
     is_below_rounding,
     is_hidden_by_rounding,
+    is_too_small,
     stop_if_float64_not_worth,
     stop_if_hidden_not_worth,
 )
@@ -210,6 +211,8 @@ class _Run:
             # k directions are roughly known once G was applied to as many random ones.
             applied = self.basis.count - self.block >= k
             bulk = applied and is_in_bulk(values, residuals, k, self.matrix.trace, self.matrix.size)
+            if bulk and is_too_small(self, float(values[k - 1])):
+                stop_if_float64_not_worth(self.target, self.passes)
             stop_if_not_worth(self.target, self.schedule, self.passes, values, bulk=bulk, converged=converged)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         below = is_below_rounding(self, state)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _SMALL_RESIDUAL, _SEPARATION_AIM = 0.03, 0.85
 """Before a restart, a gap is proved if residuals are below .03 theta_k and a complement of .85 theta_k suffices."""
 
-_EARLIEST, _PREDICTED = 0.85, 16
-"""Passes after which a proof phase first computes its bound, relative to those expected, if they are at most so many:
-in a cluster of nearly equal values more are expected than needed.
+_EARLIEST = 0.85
+"""Passes after which a proof phase first computes its bound, relative to those expected from the Ritz values that are
+not frozen.
 """
 _HIDDEN = {"float32": 2, "float64": 8}
 """Proof phases in which rounding hides the bound needed, before a run ends: a better basis may need less. After float32
@@ -92,7 +92,7 @@ class Proofs:
             raise NotWorthError
         every = chosen.count == size
         frozen = basis.vectors if every else run.backend.times(basis.vectors, coefficients[:, : chosen.count])
-        first = int(_EARLIEST * passes) if passes <= _PREDICTED else 1
+        first = 1 if every else int(_EARLIEST * passes)
         phase = self._run_phase(run, state, frozen, chosen.needed, first)
         self._hidden += phase.outcome == "hidden"
         if phase.outcome == "improve":

@@ -22,6 +22,10 @@ _REMEDY = (
 )
 
 
+class Unreadable(Exception):
+    """A sound file of a kind that Eckart does not read; the text says why and what to do instead."""
+
+
 @contextmanager
 def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
     """Turn any exception of the libraries inside into a FileError; errors of Eckart pass unchanged.
@@ -36,6 +40,8 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
         yield
     except EckartError:
         raise
+    except Unreadable as error:
+        raise FileError(f"{where} cannot be read: {error}.") from error
     except MemoryError as error:
         raise MemoryBudgetError(
             f"Reading {where} needs more memory than is available ({reason(error)}). If the file is "

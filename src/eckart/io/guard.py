@@ -48,6 +48,12 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
             "much smaller than that, it is damaged. Otherwise, use a machine with more memory, or "
             f"read smaller blocks with {MEMORY}."
         ) from error
+    except NotImplementedError as error:
+        raise ReadError(
+            f"{where} cannot be read: the library for this format does not support some of its content "
+            f"({reason(error)}). Save the file again with other data types or another compression, for example with "
+            "columns of type int64 or float64. If other programs cannot read it either, it is damaged."
+        ) from error
     except Exception as error:
         what = f"is a broken {kind}" if kind else "cannot be read"
         raise ReadError(f"{where} {what} ({reason(error)}). {_REMEDY}") from error

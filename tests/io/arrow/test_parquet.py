@@ -136,3 +136,18 @@ def test_texts_in_two_encodings_name_the_rows(tmp_path: Path, group: int) -> Non
         source = ek.open_data(path, stream=stream)
         assert source.metadata.row_names == tuple(names)
         assert source.metadata.labels == {"kind": ("u", "v") * 30}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_types_that_pyarrow_does_not_support_are_refused_with_a_remedy(
+    tmp_path: Path, suffix: str, stream: bool
+) -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"a": [1.0, 2.0], "i": polars.Series([1, 2], dtype=polars.Int128)})
+    path = tmp_path / f"a.{suffix}"
+    (frame.write_parquet if suffix == "parquet" else frame.write_ipc)(path)
+    with pytest.raises(FileError, match="more than 64 bits") as caught:
+        ek.decompose(path, k=1, stream=stream)
+    assert "columns of type int64 or float64" in str(caught.value)
+    assert "broken" not in str(caught.value)

@@ -32,7 +32,7 @@ _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT, _UUID = 1, 2
 
 @contextmanager
 def parquet_errors(place: str | pa.NativeFile) -> Iterator[None]:
-    """Say so if PyArrow fails inside because the file is encrypted."""
+    """If PyArrow fails inside because the file is encrypted, raise an error with the remedy."""
     try:
         yield
     except Exception as error:

@@ -95,6 +95,7 @@ def test_a_partition_with_overlapping_groups_is_mentioned() -> None:
     from sklearn.datasets import load_wine
 
     found = ek.analyze(load_wine().data, scale=True).clusters
-    assert found is not None and found.count == 2
+    assert found is not None
+    assert found.count == 2
     sentence = "A partition into 3 groups stands out more, with a mean silhouette width of 0.45, but at least two"
     assert sentence in found.lines[0]

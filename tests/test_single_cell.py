@@ -102,8 +102,12 @@ def test_objects_are_opened_at_once_with_their_names(adata):
     assert source.metadata.column_names == tuple(adata.var_names)
     assert source.metadata.labels["kind"][:2] == ("t", "b")
     assert ek.decompose(adata, k=2, mask=VARIABLE).columns == VARIABLE.sum()
-    for options, message in (({"layer": "raw"}, "no layer 'raw'"), ({"mask": "gone"}, "no column 'gone'"),
-                             ({"key": "obsm/umap"}, "no matrix 'obsm/umap'"), ({"mask": [True]}, "25 values")):  # fmt: skip
+    for options, message in (
+        ({"layer": "raw"}, "no layer 'raw'"),
+        ({"mask": "gone"}, "no column 'gone'"),
+        ({"key": "obsm/umap"}, "no matrix 'obsm/umap'"),
+        ({"mask": [True]}, "Pass 25 true or false values"),
+    ):
         with pytest.raises(InputError, match=message):
             ek.decompose(adata, k=2, **options)
     with pytest.raises(InputError, match="ndarray"):

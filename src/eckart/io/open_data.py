@@ -64,8 +64,8 @@ def open_data(
         Format of a file: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr. None detects the format from the
         name and the content of the file.
     key : str, default None
-        What to read: the name of an array in an .npz, HDF5 or Zarr file, in a group or in a dict, or a table or SQL
-        query of a database.
+        What to read. For an .npz, HDF5 or Zarr file, a group or a dict, it is the name of an array. For a database, it
+        is the name of a table or an SQL query.
     delimiter : str, default None
         Delimiter of a text file. None detects it.
     decimal : str, default None

@@ -288,7 +288,7 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
             Note(
                 "zero_coordinates",
                 f"{lacking} of the {len(found.values)} coordinates {'is' if lacking == 1 else 'are'} "
-                "zero, because the distances need fewer dimensions.",
+                "zero, because fewer coordinates are enough to reproduce the distances.",
             )
         )
     return tuple(notes)

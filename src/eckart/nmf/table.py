@@ -134,8 +134,8 @@ def open_nonnegative(data: object, *, missing: str) -> NonnegativeTable:
     inside = isinstance(opened.matrix, RowBlocks)
     if not inside:
         raise InputError(
-            "NMF needs the whole table in memory on this machine. Load the rows first, or pass them "
-            "block by block to eckart.NMF(...).partial_fit."
+            "These data are not in memory, but this NMF needs the whole table at once. Load the rows first, or pass "
+            "them block by block to eckart.NMF(...).partial_fit."
         )
     matrix, exponent = opened.matrix.matrix, opened.exponent + opened.exponent % 2
     if is_sparse(matrix):

@@ -138,7 +138,7 @@ def test_labels_dates_truths_and_numbered_rows(read: Any) -> None:
         "'day' contains dates",
         "'kind' contains text",
         "'ok' contains true and false",
-        "'id' seems to number the rows",
+        "'id' seems to identify or number the rows",
     ):
         assert words in said(source)
 
@@ -389,7 +389,7 @@ def test_many_columns_that_number_the_rows_make_one_note(read: Any) -> None:
     """Without names every column that counts up could be the number of the row."""
     source = read("".join(",".join([str(row)] * 40) + "\n" for row in range(1, 5)))
     (note,) = [note for note in source.metadata.notes if note.code == "numbering_column"]
-    assert "'column 8' and 32 more seem to number the rows" in note
+    assert "'column 8' and 32 more seem to identify or number the rows" in note
 
 
 def test_blank_headers_name_no_rows(tmp_path):

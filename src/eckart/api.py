@@ -123,7 +123,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     solver : {'auto', 'exact', 'direct', 'gram', 'lanczos'}, default 'auto'
         Solver. `plan` shows which one 'auto' chooses, and why. 'exact' chooses among the solvers that do not iterate.
     tol : float, default None
-        Accuracy of the squared singular values, as a fraction of the smallest one requested. The default is 1e-9,
+        Tolerance for the squared singular values, relative to the smallest one requested. The default is 1e-9,
         or 1e-6 if at least half of all components are requested, or 1e-5 for float32 data.
     left : bool, default False
         Also compute the left singular vectors, of shape (n_samples, k), which give the scores of the rows.
@@ -178,7 +178,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     AccuracyWarning
         If the requested accuracy could not be proved.
     DataWarning
-        If the data make the result misleading.
+        If the result may be misleading because of a property of the data.
 
     See Also
     --------

@@ -48,7 +48,7 @@ _EVERY_RULE = 100_000
 _MOST_SCORES = 20_000_000
 """Scores are kept if they are at most this many numbers."""
 _MOST_COLUMNS = 1_000_000
-_NO_COMPONENTS = "Each line is one value of a table, so Eckart does not recommend a number of components."
+_NO_COMPONENTS = "Each line contains only one value of a table, so Eckart does not recommend a number of components."
 
 
 def analyze(
@@ -77,7 +77,8 @@ def analyze(
         If `source` is a model: the table that it was fitted to. With it, the report compares rows with their
         reconstructions.
     labels : mapping of str to sequence of str, optional
-        Further labels of the rows, in addition to the text columns of the source: for each name, one text per row.
+        Additional row labels, besides the text columns of the source. Each key is the name of a label, and each value
+        contains one string per row.
     ranks : "auto", RankChoice or None
         Result of `choose_rank`. "auto" applies the rules for the number of components (all of them if the table is
         small). None applies no rule.
@@ -93,7 +94,7 @@ def analyze(
 
     See Also
     --------
-    report : The same as a page.
+    report : Write the analysis as a report.
     choose_rank : The rules on the number of components.
 
     Examples

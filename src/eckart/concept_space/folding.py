@@ -52,8 +52,8 @@ class Ledger:
             return ""
         strong = ", which is more than the weakest concept explains" if singular else ""
         return (
-            f"{percent(self.share)} of the {self.rows:,} new rows lies outside the concept space, "
-            f"compared with {percent(at_fit)} of the fitted rows{strong}. The new rows may contain a "
+            f"The concepts do not represent {percent(self.share)} of the sum of squares of the {self.rows:,} new "
+            f"rows{strong}. For the fitted rows, they do not represent {percent(at_fit)}. The new rows may contain a "
             "new concept. Fit the model again with these rows included."
         )
 

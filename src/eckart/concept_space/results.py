@@ -68,10 +68,11 @@ class Query:
     place : int or None
         Index of the row among the stored rows. None if it is not one of them.
     cold : bool
-        Whether nothing is known about the row, because it has no entries, or only zeros and the data were not centred.
+        Whether nothing is known about the row. This is so if it has no entries, or if all of them are 0 and the data
+        were not centred.
     whole : bool
-        Whether all other entries are 0. If False, they are unknown and are replaced by the column means if the data
-        were centred.
+        Whether the entries of all columns that are not in `columns` are 0. If False, they are unknown. They then count
+        as the column mean if the data were centred, and as 0 otherwise.
     notes : tuple of str
         Remarks on the result.
 
@@ -149,7 +150,7 @@ class Ranking:
     proved : int or None
         Number of leading results whose order is proved. None without `proof`.
     set_proved : bool or None
-        Whether it is proved that these are the best results, in any order. None without `proof`.
+        Whether these results are proved to be the best ones, even if their order is not proved. None without `proof`.
     notes : tuple of str
         Remarks on the result.
 

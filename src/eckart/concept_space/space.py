@@ -255,8 +255,8 @@ class Concepts:
             The row. If it is a stored row, it is not compared with itself.
         {n [rows], by [similarity]}
         proof : bool, default False
-            Also compute bounds on the similarities of the full rows, and count how many leading results they prove.
-            Available for PCA and SVD.
+            Also compute bounds on the similarities of the full rows, and report how many of the first results they
+            confirm. Available for PCA and SVD.
         {unknown}
 
         Returns

@@ -132,8 +132,9 @@ scoring : str, callable or None, default None
 cv : int, splitter or iterable, default 5
     Cross-validation folds, as in ``sklearn.model_selection.cross_val_score``.
 nested : bool, default False
-    Also estimate the score on new rows (`nested_score_`). For this, the whole search is repeated without each fold in
-    turn and scored on the rows left out. The run time is multiplied by about the number of folds.
+    Also estimate the score on new rows (`nested_score_`). To do so, leave out each fold in turn, repeat the whole
+    search on the other folds, and score the result on the fold left out. The run time is multiplied by about the number
+    of folds.
 row [any] : str, int, array-like, dict, list of str or Query
     The row, in any of the forms that `query` accepts.
 row [rating] : int or str
@@ -207,7 +208,7 @@ ParameterError [not orthogonal]
 ParameterError [no column weights]
     If the components have no loadings, as in Isomap.
 ParameterError [dataset]
-    If there is no table of this name.
+    If there is no table with this name.
 ParameterError [own input]
     If the output file is one of the input files.
 InputError [columns]
@@ -279,7 +280,7 @@ RandomSubsetSearch : Try random sets of columns.
 AccuracyWarning : Warning that the requested accuracy could not be proved.
 Certificate : Proved bounds on the accuracy of a result.
 CheckpointError : Error in a checkpoint.
-DataWarning : Warning that the data make the result misleading.
+DataWarning : Warning that the result may be misleading.
 EckartError : Base class of all errors.
 EckartWarning : Base class of all warnings.
 FileError : Error in a file.

@@ -75,7 +75,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     eigen_solver : {'auto', 'arpack', 'dense'}, default 'auto'
         'dense' computes all eigenvalues with LAPACK; 'arpack' computes the leading ones with block Lanczos.
     tol : float, default 0
-        Accuracy of the eigenvalues, as a fraction of the smallest one requested. 0 means 1e-14.
+        Tolerance for the eigenvalues, relative to the smallest one requested. 0 means 1e-14.
     max_iter : int or None, default None
         Ignored; accepted for compatibility with scikit-learn.
     path_method : {'auto', 'FW', 'D'}, default 'auto'

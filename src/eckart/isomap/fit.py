@@ -122,7 +122,7 @@ def finite_points(opened: Opened) -> Matrix:
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.sum(np.abs(points.data if matrix.sparse else points)))
     if not np.isfinite(total):
-        refuse_not_finite(matrix.matrix, opened.metadata.column_names)
+        refuse_not_finite(matrix.matrix, opened.metadata)
     return points
 
 
@@ -288,7 +288,7 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
             Note(
                 "zero_coordinates",
                 f"{lacking} of the {len(found.values)} coordinates {'is' if lacking == 1 else 'are'} "
-                "zero, because the distances need fewer dimensions.",
+                "zero, because fewer coordinates are enough to reproduce the distances.",
             )
         )
     return tuple(notes)

@@ -162,8 +162,8 @@ class KernelScan:
             numbers = f"{separation:>11} {quality}"
             lines.append(f"{trial.kernel:<10} {gamma:>10} {trial.failure or numbers}")
         lines.append(
-            f"{counted(self.n_components, 'component')} of {self.rows} rows, of which a fifth were "
-            f"held out, sorted by {self.by}, best first."
+            f"Each trial used {counted(self.n_components, 'component')} and {self.rows} rows, a fifth of them "
+            f"held out. The trials are sorted by {self.by}, best first."
         )
         return "\n".join(lines)
 

@@ -134,8 +134,8 @@ def open_nonnegative(data: object, *, missing: str) -> NonnegativeTable:
     inside = isinstance(opened.matrix, RowBlocks)
     if not inside:
         raise InputError(
-            "NMF needs the whole table in memory on this machine. Load the rows first, or pass them "
-            "block by block to eckart.NMF(...).partial_fit."
+            "These data are not in memory, but this NMF needs the whole table at once. Load the rows first, or pass "
+            "them block by block to eckart.NMF(...).partial_fit."
         )
     matrix, exponent = opened.matrix.matrix, opened.exponent + opened.exponent % 2
     if is_sparse(matrix):
@@ -214,7 +214,7 @@ def _checked(matrix: Matrix, metadata: Metadata, *, masked: bool) -> float:
     if gaps and np.isnan(high):  # no entry is known
         return 0.0
     if not np.isfinite([low, high]).all():
-        refuse_not_finite(_without_gaps(matrix, gaps=gaps), metadata.column_names)
+        refuse_not_finite(_without_gaps(matrix, gaps=gaps), metadata)
     if low < 0.0:
         _refuse_negative(matrix, low, metadata)
     return low if masked or _is_full(matrix) else 0.0

@@ -74,8 +74,8 @@ def choose_rank(
     noise : float, default None
         Standard deviation of the noise. Required by the rule 'known_noise'.
     level : float, default 0.99
-        Confidence level of the sequential tests. With a level of 0.99, a test finds a component that does not exist in
-        at most 1 % of all tables.
+        Confidence level of the sequential tests. With a level of 0.99, a test finds too many components in at most 1 %
+        of tables.
     repeats : int, default None
         Number of random tables for each test. None uses more for small tables.
     most : int, default None
@@ -87,7 +87,7 @@ def choose_rank(
     memory : str or int, default None
         Memory limit, such as "2GB". A larger table is read in blocks, and rules that need it in memory abstain.
     decomposition : Decomposition, default None
-        A decomposition of the same data. If you have one, its components are not computed again.
+        A decomposition of the same data. If you pass one, its components are not computed again.
 
     Returns
     -------
@@ -229,7 +229,8 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
     note = Note(
         "parts_not_nested",
-        "The components of a non-negative factorisation change with their number, so only bi-cross-validation applies.",
+        "In a non-negative factorisation, each component depends on how many there are, so only bi-cross-validation "
+        "applies.",
     )
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 

@@ -79,8 +79,8 @@ class RankChoice:
         its noise (or each row, if there are fewer rows than columns). None if the standard deviations do not clearly
         differ.
     horn : int or None
-        Number of components by Horn's parallel analysis, which compares each component with the same component of
-        shuffled tables. None unless columns of the residual other than neighbours are correlated.
+        Number of components by Horn's parallel analysis, which compares each component with the component in the same
+        position in shuffled tables. None unless columns of the residual that are not neighbours are correlated.
     drop : int or None
         Number of components, between `lowest` and `highest`, that is followed by the largest drop in the eigenvalues.
         None unless min(n_samples - 1, n_features) is less than 8, `certain` is False, and this drop is clearly larger

@@ -221,7 +221,7 @@ _ROWS = (
     (
         mark("CUR, core"),
         "U = Y (Σ^+)^2 X^T.",
-        "W^+ = Y Σ^+ X^T, or C^+ A R^+.",
+        mark("W^+ = Y Σ^+ X^T, or C^+ A R^+."),
         c.core_of_cur,
     ),
     (

@@ -255,7 +255,7 @@ def plan(data: object, method: str = "pca", **options: object) -> Plan:
     Raises
     ------
     ParameterError
-        If the method cannot be planned. For 'nmf' and the other methods, see `Decomposition.plan` of the result.
+        If `plan` does not support the method. For 'nmf' and the other methods, see `Decomposition.plan` of the result.
 
     See Also
     --------

@@ -81,7 +81,9 @@ def _letters(name: str) -> str:
 SKLEARN_NAMES = {
     "n_components": "Use k=..., or explain=0.95 to explain 95 % of the variance",
     "n_comps": "Use k=...",
-    "svd_solver": "Use solver=...",
+    "svd_solver": "Leave it out, or use solver=...",
+    "use_highly_variable": "Use mask_var='highly_variable', or mask_var=None for all genes",
+    "chunk_size": "Use memory=...",
     "algorithm": "Use solver=...",
     "eigen_solver": "Use solver=...",
     "random_state": "Use rng=...",
@@ -141,7 +143,7 @@ def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> 
 def _known_elsewhere(name: str, allowed: Sequence[str]) -> str:
     """The allowed option that scikit-learn, or another function of Eckart, calls by this name; empty if none."""
     known = SKLEARN_NAMES.get(name, "")
-    if known and all(other in allowed for other in re.findall(r"(?:Use|or) (\w+)=", known)):
+    if known and all(other in allowed for other in re.findall(r"(?:Use|or|use) (\w+)=", known)):
         return f". {known}{'' if known.endswith('...') else '.'}"
     same = [other for group in _SAME_MEANING if name in group for other in group if other in allowed]
     return f". Use {same[0]}=...{' to limit the number.' * (same[0] == 'most')}" if same else ""

@@ -183,7 +183,8 @@ def get_method(name: str) -> Method:
 
     names = list(all_methods())
     listed = ", ".join(map(repr, names))
-    raise ParameterError(f"method={name!r} is not one of {listed}{near_match(str(name), names)}")
+    hint = f". To keep {name} components, use k={name}." if type(name) is int else near_match(str(name), names)
+    raise ParameterError(f"method={name!r} is not one of {listed}{hint}")
 
 
 def method_of(d: Decomposition) -> Method:

@@ -95,7 +95,7 @@ def analyze(
     See Also
     --------
     report : Write the analysis as a report.
-    choose_rank : The rules on the number of components.
+    choose_rank : Rules for the number of components.
 
     Examples
     --------

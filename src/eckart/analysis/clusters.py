@@ -120,6 +120,11 @@ def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters
         f"{count} clusters would reach at most {reference:.2f}. Fewer rows lie between neighbouring "
         "clusters than around their means."
     )
+    if choice.overlapping is not None:
+        line += (
+            f" A partition into {choice.overlapping} groups stands out more, with a mean silhouette width of "
+            f"{found[choice.overlapping][0]:.2f}, but at least two of its groups are not clearly separated."
+        )
     return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
 
 
@@ -168,6 +173,8 @@ class _Choice:
     """The largest width of as many clusters in normal samples."""
     objection: str
     """Why the partition does not count, or ""."""
+    overlapping: int | None = None
+    """Number of groups of a partition that stands out more, but whose groups are not separated."""
 
 
 def _compared(points: Floats, found: Partitions, references: list[Partitions]) -> _Choice:
@@ -186,7 +193,9 @@ def _compared(points: Floats, found: Partitions, references: list[Partitions]) -
         objection = "Neighbouring groups are not separated: as many rows lie between them as around their means."
         if 0.5**smallest > _LEVEL:  # too few to show a gap
             objection = f"The smallest group has only {counted(smallest, 'row')}, which may be an outlier."
-    return _Choice(counts[best], float(widths[1:, best].max()), objection)
+    most = int(excess[0].argmax())
+    overlapping = None if objection or most == best else counts[most]
+    return _Choice(counts[best], float(widths[1:, best].max()), objection, overlapping)
 
 
 def _is_separated(points: Floats, codes: Codes) -> bool:

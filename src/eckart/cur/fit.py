@@ -125,7 +125,7 @@ def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
             whole = is_numpy(values) and np.isfinite(np.sum(values, dtype=np.float64))
         finite = bool(whole or xp.all(xp.isfinite(values)))
     if not finite:
-        refuse_not_finite(matrix, opened.metadata.column_names)
+        refuse_not_finite(matrix, opened.metadata)
 
 
 def _target(explain: float | None, error: float | None, k: int | None) -> float | None:

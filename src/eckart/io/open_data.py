@@ -20,7 +20,7 @@ from eckart.arrays import is_array, is_sparse
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask, is_dask_table
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.errors import EckartError, FileError, InputError
-from eckart.formatting import counted
+from eckart.formatting import counted, joined
 from eckart.io.columns import keep, places_of
 from eckart.io.guard import reason
 from eckart.io.objects.tensors import plain_array
@@ -320,6 +320,12 @@ def _is_convertible(data: object) -> bool:
 
 def not_rectangular(data: object, error: Exception) -> InputError:
     """Why the data are not a table: the first row of another length, or the error of the conversion."""
+    shapes = [row.shape for row in data if hasattr(row, "shape")] if isinstance(data, list | tuple) else []
+    if len(shapes) > 1 and len(shapes[0]) > 1:  # (X, y)
+        return InputError(
+            f"The data are a {type(data).__name__} of {len(shapes)} arrays with the shapes "
+            f"{joined(list(map(str, shapes)))}. Pass only the table."
+        )
     lengths = [len(row) for row in data if hasattr(row, "__len__")] if isinstance(data, list | tuple) else []
     other = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
     if other is None:

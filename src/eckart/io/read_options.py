@@ -70,6 +70,8 @@ class ReadKeywords(TypedDict, total=False):
     mask: Any
 
 
+NO_OPTIONS = "fit does not accept options for reading data. Open the data first: fit(eckart.open_data(X, {name}=...))."
+"""What to do with a reading option at an estimator."""
 NAMES = tuple(field.name for field in fields(ReadOptions) if field.name not in ("ignored", "used"))
 
 

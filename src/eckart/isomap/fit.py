@@ -120,7 +120,7 @@ def finite_points(opened: Opened) -> Matrix:
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.sum(np.abs(points.data if matrix.sparse else points)))
     if not np.isfinite(total):
-        refuse_not_finite(matrix.matrix, opened.metadata.column_names)
+        refuse_not_finite(matrix.matrix, opened.metadata)
     return points
 
 

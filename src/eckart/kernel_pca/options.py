@@ -174,7 +174,7 @@ def table(opened: Opened) -> Matrix:
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(rows.sum(dtype=np.float64)) or np.isfinite(rows).all()
     if not finite:
-        refuse_not_finite(rows, opened.metadata.column_names)
+        refuse_not_finite(rows, opened.metadata)
     return rows
 
 

@@ -57,7 +57,7 @@ class KernelTrial:
         Share of held-out rows that a linear discriminant of the scores assigns to the correct group. NaN if the rows do
         not form separate groups.
     kept : float
-        Certified share of the sum of the positive eigenvalues of the centred kernel matrix.
+        Certified explained share, relative to the sum of the positive eigenvalues of the centred kernel matrix.
     trustworthiness : float
         How well neighbourhoods are preserved: whether neighbours in the scores are also neighbours in the data. 1 is
         best.
@@ -220,10 +220,10 @@ def scan_kernels(
     -----
     `separation` is the share of held-out rows that a linear discriminant of the scores assigns to the correct group.
     Groups are the connected parts of the graph of nearest neighbours, such as two nested rings. `kept` is the certified
-    share of the sum of the positive eigenvalues. `trustworthiness` measures whether neighbours in the scores are also
-    neighbours in the data; 1 is best. `preimage_error` is the mean squared distance between held-out rows and their
-    pre-images, divided by the variance of the rows. It is computed with fewer components than columns, because with as
-    many components as columns, the linear kernel would reconstruct every row exactly.
+    explained share, relative to the sum of the positive eigenvalues. `trustworthiness` measures whether neighbours in
+    the scores are also neighbours in the data; 1 is best. `preimage_error` is the mean squared distance between
+    held-out rows and their pre-images, divided by the variance of the rows. It is computed with fewer components than
+    columns, because with as many components as columns, the linear kernel would reconstruct every row exactly.
 
     Examples
     --------

@@ -116,7 +116,7 @@ class _Run:
                 self.digest.add(rows)
             values = rows.data if is_sparse(rows) else rows
             if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
-                refuse_not_finite(self.matrix, self.opened.metadata.column_names)
+                refuse_not_finite(self.matrix, self.opened.metadata)
             yield start, rows
             reading.tell(number, len(edges) - 1, self.matrix.shape[0])
 

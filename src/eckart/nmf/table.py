@@ -208,7 +208,7 @@ def _checked(matrix: Matrix, metadata: Metadata, *, masked: bool) -> float:
     if gaps and np.isnan(high):  # no entry is known
         return 0.0
     if not np.isfinite([low, high]).all():
-        refuse_not_finite(_without_gaps(matrix, gaps=gaps), metadata.column_names)
+        refuse_not_finite(_without_gaps(matrix, gaps=gaps), metadata)
     if low < 0.0:
         _refuse_negative(matrix, low, metadata)
     return low if masked or _is_full(matrix) else 0.0

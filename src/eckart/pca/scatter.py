@@ -86,7 +86,7 @@ def scatter_of(opened: Opened, k: int) -> Scatter:
         finite = np.isfinite(result.total)
     if not finite:
         stored = opened.matrix.matrix if opened.matrix.resident else opened.matrix
-        refuse_not_finite(stored, opened.metadata.column_names)
+        refuse_not_finite(stored, opened.metadata)
     return replace(result, exponent=opened.exponent)
 
 
@@ -100,7 +100,7 @@ def weighted_scatter(opened: Opened, weights: np.ndarray, k: int) -> Scatter:
     roots = xp.sqrt(w)
     result = _factor_of(centred, roots, int(total) if float(total).is_integer() else total)
     if not np.isfinite(result.total):
-        refuse_not_finite(opened.matrix.matrix, opened.metadata.column_names)
+        refuse_not_finite(opened.matrix.matrix, opened.metadata)
     result = replace(result, exponent=opened.exponent)
     columns = int(rows.shape[1])
     if columns <= EXACT_COLUMNS and rows.shape[0] >= columns:

@@ -31,7 +31,7 @@ def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     Rape  29.53  2.80
     """
     caption = (
-        "In percent of each component. If all columns contributed equally, each would have "
+        "Contributions to each component in percent. If all columns contributed equally, each would contribute "
         f"{100 / max(d.columns, 1):.3g} %."
     )
     return of_columns(d, "Contributions of columns", parts_of_hundred(floats(d.right))[:limit], caption)
@@ -52,7 +52,8 @@ def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     [0.78, 2.6]
     """
     caption = (
-        f"In percent of each component. If all rows contributed equally, each would have {100 / max(d.rows, 1):.3g} %."
+        "Contributions to each component in percent. If all rows contributed equally, each would contribute "
+        f"{100 / max(d.rows, 1):.3g} %."
     )
     vectors = left_vectors(d) * (floats(d.values) > 0)
     return of_rows(d, "Contributions of rows", parts_of_hundred(vectors)[:limit], caption)

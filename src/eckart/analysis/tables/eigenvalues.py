@@ -103,7 +103,8 @@ def reconstruction_error(d: Decomposition) -> Table:
     low, high = (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0]))
     rows = zip(map(str, range(d.k + 1)), error.tolist(), (error**2).tolist(), low.tolist(), high.tolist(), strict=True)
     caption = (
-        "Relative error in the Frobenius norm; its square is the share lost. 'lower' and 'upper' are certified bounds."
+        "Relative error in the Frobenius norm; its square is the share that is not explained. 'lower' and 'upper' "
+        "are certified bounds."
     )
     kinds = ("text", "percent", "percent", "floor", "ceiling")
     return Table("Reconstruction", ("components", "error", "share lost", "lower", "upper"), tuple(rows), caption, kinds)

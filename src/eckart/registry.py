@@ -173,7 +173,7 @@ def all_methods() -> dict[str, Method]:
     return {**_built_in(), **_installed(), **_registered}
 
 
-def get_method(name: str) -> Method:
+def get_method(name: object) -> Method:
     """The method called `name`, or an error that lists all."""
     if isinstance(name, str):
         known = _registered.get(name) or _built_in().get(name) or _installed().get(name)

@@ -180,7 +180,9 @@ def _of_table(
     matrix = _matrix_of(taken)
     if chosen.name == "pca" and isinstance(matrix, np.ndarray):
         notes = [*_long_form(rating_lines(matrix, metadata), metadata), *notes]
-    d = replace(d.on_host(), notes=(*notes, *d.notes))
+    # Identifiers are what such lines consist of, so advice to leave them out would be wrong.
+    kept_notes = [note for note in d.notes if not (notes and code_of(note) == "numbering_column")]
+    d = replace(d.on_host(), notes=(*notes, *kept_notes))
     kept = {**options, "method": chosen.name}
     return _gathered(
         d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested

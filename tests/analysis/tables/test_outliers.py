@@ -173,11 +173,14 @@ def test_one_gross_error_among_few_rows_is_flagged(rows: int) -> None:
 @pytest.mark.parametrize("freedom", [1, 2, 5, 30])
 def test_moments_of_chi_squared_rows_with_and_without_outliers(freedom: int) -> None:
     drawn = 3.0 * np.random.default_rng(0).chisquare(freedom, 100_000)
-    mean, square = limits.typical_moments(drawn, np.ones(len(drawn)))
+    mean, square, outlying = limits.typical_moments(drawn, np.ones(len(drawn)))
     assert mean == pytest.approx(3.0 * freedom, rel=0.02)
     assert square == pytest.approx(9.0 * freedom * (freedom + 2), rel=0.03)
+    assert outlying < 0.01
     drawn[:5000] *= 1e4
-    assert limits.typical_moments(drawn, np.ones(len(drawn)))[0] == pytest.approx(mean, rel=0.03)
+    robust = limits.typical_moments(drawn, np.ones(len(drawn)))
+    assert robust[0] == pytest.approx(mean, rel=0.03)
+    assert robust[2] > 0.99
 
 
 @pytest.mark.parametrize("weights", [[3.0, 1.0, -2.0], [1.0, 1.0, 1.0, 0.2, -0.1, -5.0]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -136,6 +137,51 @@ def test_limits_hold_at_their_rate(rows: int, k: int, cut: bool) -> None:
     # Four standard errors of fitted rows; the rate of new rows varies from table to table by about its own size.
     slack = [4 * (0.05 * 0.95 / (rows * drawn)) ** 0.5, 4 * (0.05 * 0.95 / (rows * drawn)) ** 0.5, 0.02, 0.02]
     assert (np.abs(found - 0.05) <= slack).all(), found
+
+
+@pytest.mark.parametrize("shape", [(30, 8), (30, 40), (300, 20)])
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_limits_of_few_components_are_those_of_all(shape: tuple[int, int], k: int) -> None:
+    """The sum of squares of the variances left out determines Q; white noise instead gave limits 15 % too small."""
+    random = np.random.default_rng(k)
+    data = random.normal(size=shape) * np.append(np.linspace(9, 6, k), np.geomspace(3, 0.3, shape[1] - k))
+    wanted = numbers(tables.outlier_limits(ek.decompose(data, left=True), k=k), "limit")[:, 0]
+    for options in ({"k": k, "left": True}, {"k": k + 2, "left": True}):
+        found = numbers(tables.outlier_limits(ek.decompose(data, **options), k=k), "limit")[:, 0]
+        np.testing.assert_allclose(found, wanted, rtol=0.03)
+    new = tables.outlier_limits(ek.decompose(data, k=k))
+    np.testing.assert_allclose(numbers(new, "limit")[:, 0], wanted[2:], rtol=0.03)
+    assert "white" not in str(new.rows)
+
+
+def test_a_model_without_the_sum_of_squares_says_what_it_assumes() -> None:
+    d = ek.decompose(random_table(5), k=2)
+    d = replace(d, details=replace(d.details, residual_schatten4=None))  # as in older files
+    assert tables.outlier_limits(d).rows[1][3] == "rows held out, residual assumed to be white noise"
+
+
+def test_gross_errors_do_not_distort_the_limit() -> None:
+    """Five rows with a residual that dominates all Q; the limit stays near that of the other rows."""
+    random = np.random.default_rng(8)
+    data = random.normal(size=(100, 12)) * np.append([40.0, 30.0], np.ones(10))
+    clean = tables.outlier_limits(ek.decompose(data, k=2, left=True)).rows
+    data[np.arange(5), np.arange(5) + 4] += 15.0
+    spoiled = tables.outlier_limits(ek.decompose(data, k=2, left=True)).rows
+    for before, after in zip(clean, spoiled, strict=True):
+        assert after[2] == pytest.approx(before[2], rel=0.25), before[:2]
+    assert spoiled[1][3] == "moments of Q without outliers"
+
+
+def test_limits_of_the_smallest_components_hold_at_their_rate() -> None:
+    random, deviations, rates = np.random.default_rng(9), np.linspace(3, 0.5, 8), []
+    for _ in range(40):
+        d = ek.decompose(random.normal(size=(60, 8)) * deviations, k=2, which="smallest")
+        limit = numbers(tables.outlier_limits(d), "limit")[:, 0]
+        others = random.normal(size=(400, 8)) * deviations - np.asarray(d.mean)
+        scores = others @ np.asarray(d.right)
+        t2 = (scores**2 / np.asarray(d.explained_variance)).sum(axis=1)
+        rates.append([(t2 > limit[0]).mean(), ((others**2).sum(axis=1) - (scores**2).sum(axis=1) > limit[1]).mean()])
+    assert (np.abs(np.mean(rates, axis=0) - 0.05) <= 0.02).all()
 
 
 def test_limits_are_their_laws() -> None:

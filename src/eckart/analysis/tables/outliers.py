@@ -85,7 +85,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
     {Examples: arrests}
     >>> [row[0] for row in ek.tables.outliers(d, only=True).rows]
-    ['Alaska', 'Rhode Island', 'Mississippi']
+    ['Alaska', 'Rhode Island', 'Mississippi', 'North Carolina']
     """
     found = distances(d, k, confidence)
     near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
@@ -120,7 +120,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
 
     {Examples: arrests}
     >>> [(row[0], row[1], round(float(row[2]), 2)) for row in ek.tables.outlier_limits(d).rows]
-    [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.98), ('T2', 'new', 6.48), ('Q', 'new', 2.56)]
+    [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.58), ('T2', 'new', 6.52), ('Q', 'new', 1.96)]
     """
     k = check_k(d, k)
     inside, outside = new_limits(d, k, confidence)

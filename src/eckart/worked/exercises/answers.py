@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import Grid, Linear
@@ -27,11 +27,19 @@ _LONGEST = 4000
 _SAID = frozenset({"count", "share"})
 
 
-def readings(text: str, targets: Sequence[Target]) -> Iterator[tuple[list[Row], list[str]]]:
-    """All readings of an answer in the terms of the question, each with what could not be read.
+@dataclass(frozen=True)
+class Reading:
+    """One reading of an answer: its rows in the terms of the question and as they were said, and what is unreadable."""
 
-    >>> rows, errors = next(readings("lambda = 3, 1; v = (1, 1)/sqrt(2)", ()))
-    >>> [row.title for row in rows]
+    rows: list[Row]
+    said: list[Row]
+    errors: list[str]
+
+
+def readings(text: str, targets: Sequence[Target]) -> Iterator[Reading]:
+    """All readings of an answer.
+
+    >>> [row.title for row in next(readings("lambda = 3, 1; v = (1, 1)/sqrt(2)", ())).rows]
     ['lambda', 'v']
     """
     if len(text) > _LONGEST:
@@ -48,13 +56,13 @@ def readings(text: str, targets: Sequence[Target]) -> Iterator[tuple[list[Row], 
         said = statements(candidate, mode, errors)
         if not any(one.entries for one in said) and (sign := _unexpected(said)):
             errors.append(sign)
-        found = [_row(one, targets) for one in said]
+        found = [row for one in said for row in _rows(one, targets)]
         for rows in row_by_row(structured(found, targets), targets):
             if rows and rows not in seen:
                 seen += [] if errors else [rows]
-                yield rows, errors
+                yield Reading(rows, found, errors)
         if not seen and any(errors):
-            yield [], errors
+            yield Reading([], found, errors)
 
 
 def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mode]]:
@@ -63,6 +71,16 @@ def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mod
     for candidate in dict.fromkeys(spellings(text, edges=edges)):
         spaced = re.search(r"[\w)\]}][^\S\n]+[(\[{]|[)\]}][^\S\n]+[sc][qb]rt", candidate)
         yield from ((candidate, mode) for mode in (MODES if spaced else MODES[:3]))
+
+
+def _rows(own: Statement, targets: Sequence[Target]) -> list[Row]:
+    """The rows of a statement: after the name of numbers, its vectors are something else: `lambda = 3, (1, 2)`."""
+    first = next((i for i, entry in enumerate(own.entries) if isinstance(entry, Grid)), 0)
+    row = _row(replace(own, entries=own.entries[:first]), targets) if first else _row(own, targets)
+    named = [targets[i] for i in row.meaning.targets or ()]
+    if not first or not named or not all(map(_is_number, named)):
+        return [_row(own, targets)] if first else [row]
+    return [row, Row(tuple(own.entries[first:]), Meaning(), starts=False)]
 
 
 def _row(own: Statement, targets: Sequence[Target]) -> Row:
@@ -81,7 +99,8 @@ def _of_values(own: Statement, found: Meaning, targets: Sequence[Target]) -> Mea
         return replace(found, targets=frozenset({forms["count"]}))
     said = [targets[i] for i in found.targets or ()]
     if said and any(isinstance(x, Grid) for x in own.entries):
-        found = _of_vectors(found, said, targets)
+        chosen = all(one.form == "set" and one.optional for one in said)
+        found = replace(found, targets=None) if chosen else _of_vectors(found, said, targets)
     elif _is_side(own, found, targets) or _are_shares(own, said):
         return replace(found, targets=frozenset())
     asked = found.target is not None and targets[found.target].form in {"number", "count"}

@@ -109,13 +109,18 @@ def _decimal(value: object) -> Decimal:
     return Decimal(str(sp.N(value, DIGITS)))
 
 
+@cache
+def _is_float(value: object) -> bool:
+    """Whether an expected value is itself a decimal."""
+    return bool(sp.sympify(value).has(sp.Float))
+
+
 def close(given: Typed, true: sp.Expr, scale: Decimal = Decimal(0)) -> bool:
     """Whether a number is exactly equal, or a decimal rounded or truncated in its last place and within one percent.
 
     The percent is relative to `scale` for rounded numbers, if that is larger: 0.06 is right for 0.063 next to 0.71.
     Results computed from rounded decimals may be off by their errors.
     """
-    true = sp.sympify(true)
     expected = _decimal(true)
     gap, size = abs(given.value - expected), abs(expected)
     if given.percent and size > 1:
@@ -128,7 +133,7 @@ def close(given: Typed, true: sp.Expr, scale: Decimal = Decimal(0)) -> bool:
         if gap <= rounded * slack and gap <= max(_COARSE * max(size, scale), least):
             return True
         return cut and gap * slack < given.error and gap <= max(_COARSE * size, least)
-    return gap <= (_FLOAT * max(Decimal(1), size) if true.has(sp.Float) else _EXACT * (1 + size))
+    return gap <= (_FLOAT * max(Decimal(1), size) if _is_float(true) else _EXACT * (1 + size))
 
 
 def scale_of(target: Target) -> Decimal:

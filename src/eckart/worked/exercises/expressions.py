@@ -147,7 +147,8 @@ class Reader:
         if token.kind == "number" and not token.spaced and self.token(-1).kind == "number":
             raise self.unexpected()  # 4.3.2
         if isinstance(left, Grid):
-            return token.kind == "function" and not (self.apart and token.spaced)  # [1 2; 3 4] sqrt(5)
+            column = token.kind == "open" and not token.spaced and self.token(-1).text == "'"  # (1, 2)^T(3, 4)
+            return column or (token.kind == "function" and not (self.apart and token.spaced))  # [1 2; 3 4] sqrt(5)
         if token.kind == "open" and (self.token(2).text == "%" or not self.is_numeric(self.place)):
             return False  # k = 1 (97.8 %)
         if not token.spaced or (self.joins and token.kind != "number"):
@@ -168,7 +169,7 @@ class Reader:
             self.named
             and after.kind == "relation"
             and stop == self.place + 1
-            and len(re.findall(r"[A-Za-z]", self.token().text.split("^")[0].replace("lambda", "l"))) == 1
+            and re.fullmatch(r"(?:lambda|sigma|mu|rho|phi|[A-Za-z])[^A-Za-z]*", self.token().text.split("^")[0])
         )
 
     def is_numeric(self, start: int) -> bool:
@@ -242,7 +243,7 @@ class Reader:
         value = literal(token.text)
         while self.token().text == "%":
             self.place += 1
-            value = Typed(value.value / 100, value.error / 100, value.digits, percent=True)
+            value = Typed(value.value / 100, (value.error or Decimal(1)) / 100, value.digits or 2, percent=True)
         return [value]
 
     def bracket(self) -> Values:
@@ -289,11 +290,11 @@ def _gathered(rows: list[Values], listed: bool) -> Values:
     if len(vectors) == len(entries):
         return entries if listed else [_grid([tuple(chain(*vector)) for vector in vectors])]
     if any(isinstance(entry, Grid) for entry in entries):
-        if len(entries) != 2:
+        if len(entries) != 2 and not all(isinstance(entry, Grid) for entry in entries):
             raise InputError(
                 tr("A bracket mixes single numbers with inner brackets. Write either only numbers or only brackets.")
             )
-        return entries  # an eigenvalue and its vector
+        return entries  # an eigenvalue and its vector, or several matrices
     return [_grid([tuple(entry for entry in row if isinstance(entry, Typed)) for row in rows])]
 
 

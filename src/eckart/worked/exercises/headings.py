@@ -14,7 +14,8 @@ from eckart.worked.exercises.targets import COLUMNS, Target
 
 Rows = list[Row]
 Targets = Sequence[Target]
-_COVARIANCE, _CORRELATION = re.compile(r"(?i)\bcov|ковар"), re.compile(r"(?i)\bcorr?(?:\b|el)|коррел")
+_COVARIANCE, _CORRELATION = re.compile(r"(?i)\bcov|ковар"), re.compile(r"(?i)\bcorr?(?:\b|el|coef)|коррел")
+_LETTERS = {"C": "covariance", "S": "covariance", "Sigma": "covariance", "R": "correlation"}
 _VECTORS = re.compile(r"(?i)component|eigenv|autov|propi|собственн|компонент|direc")
 
 
@@ -86,7 +87,7 @@ def headed(rows: Rows, targets: Targets) -> Rows:
     seen: set[tuple[int | None, int]] = set()
     for row in rows:
         said = _matrix(row)
-        heading = said or {"C": "covariance", "R": "correlation"}.get(re.sub(r"\d", "", row.title), heading)
+        heading = said or _LETTERS.get(re.sub(r"\d", "", row.title), heading)
         key = (row.meaning.target, row.meaning.index)
         repeated = key in seen and row.meaning.target == sides["covariance"]
         seen.add(key)
@@ -98,6 +99,8 @@ def headed(rows: Rows, targets: Targets) -> Rows:
 def _matrix(row: Row) -> str:
     """The matrix that a label names."""
     text = words(row)
+    if _VECTORS.search(text) and row.symbol and row.symbol.symbol in _LETTERS:
+        return _LETTERS[row.symbol.symbol]  # eigenvectors of R
     return "covariance" if _COVARIANCE.search(text) else "correlation" if _CORRELATION.search(text) else ""
 
 
@@ -106,7 +109,7 @@ def _component(row: Row, own: int, said: bool, repeated: bool, sides: dict[str, 
     generic = _VECTORS.search(words(row)) is not None
     if generic or ((said or repeated) and row.meaning.target in sides.values()):
         return row.means(own, row.meaning.index)
-    if said and re.sub(r"\d", "", row.title) not in {"C", "R"}:
+    if said and re.sub(r"\d", "", row.title) not in _LETTERS:
         return replace(row, meaning=replace(row.meaning, targets=(row.meaning.targets or frozenset()) | {own}))
     return row
 

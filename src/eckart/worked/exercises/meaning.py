@@ -34,6 +34,8 @@ _SEVERAL = re.compile(  # the first two components
     r"cuatro|дв|тр|чет)"
 )
 _MINUS = re.compile(r"(?i)(?<!di )(?<!varían )(?<!varian )(?<!variano )\b(?:minus|meno|минус)\b")
+_GRAM = re.compile(r"([AMX])(?:\^T|') ?\1")
+"""The matrix of cross-products, whose eigenvalues are meant where the question does not say more."""
 _START = re.compile(r"(?i)(?:the |la |el |col\w+ )*(?:mean|average|media|средн|initial|inizial|inicial|начальн|start)")
 _NEUTRAL = word_set("""answer answers result solution final so then thus hence therefore we get have i get obtain find
     found here where my the is are and ans sol res it its this that risposta risultato soluzione quindi allora dunque
@@ -257,11 +259,16 @@ def _symbol(item: Linear, before: Item | None, last: bool, targets: Sequence[Tar
             own = Sense()  # the determinant of B
         of = before.lower() in OF
         stated = before.lower() in IS and own.target is None and not own.place  # the error is sigma_2 = 4
-        if stated or name in SUBJECTS or (of and own.free):
+        if stated or name in SUBJECTS or (of and (own.free or (_GRAM.fullmatch(name) and _has_spectrum(targets)))):
             return None
     if own.other and not last and re.fullmatch(r"[A-Z]{2,4}", name):
         return None  # after one step of EM
     return own, of and own.target is None and not own.other
+
+
+def _has_spectrum(targets: Sequence[Target]) -> bool:
+    """Whether eigenvalues of a table are asked for, which are those of its cross-products."""
+    return any("lambda" in target.names and target.extreme for target in targets)
 
 
 def _norm(text: str, targets: Sequence[Target]) -> Sense:

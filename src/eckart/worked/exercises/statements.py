@@ -9,6 +9,7 @@ belong to it if they follow a verb (`3 is the rank`), otherwise to the next valu
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import Decimal
 
@@ -160,6 +161,8 @@ class _Machine:
         skipped = self.tokens[self.place : stop]
         self.place = stop
         text = "".join(one.text for one in skipped)
+        if self.own.relation in {"=", "≈"} and self.peek().text in {"=", "≈"}:
+            return  # u1 = A v1/sigma1 = (1, 2)
         if any(one.kind == "symbol" for one in skipped):
             if token.kind != "function" or not self.own.label:  # error sqrt(s2^2 + s3^2) = 5
                 self.word(Token("word", text))
@@ -185,7 +188,7 @@ class _Machine:
         if all(isinstance(item, str) and item.lower() in AND | ARTICLES | {","} for item in own.after):
             own.after.clear()  # the 4 and the 2
         if own.entries and self.alternative and not own.after:
-            own.differs = own.differs or not _agree(own.entries[-1], value)
+            self.side(value)
             return
         if self.repeats(value):
             return
@@ -197,6 +200,15 @@ class _Machine:
             self.own.vector = splits
         self.own.entries.append(value)
         self.splits = False
+
+    def side(self, value: Entry) -> None:
+        """A further side of an equality: the same value again, or what an expression with a matrix comes to."""
+        own = self.own
+        if isinstance(own.entries[-1], Grid) and isinstance(value, Typed):
+            own.entries[-1:] = [value]  # 1/2 det [1 2; 3 4] = -1
+            own.label = [item for item in own.label if not (isinstance(item, str) and re.search(r"[\d*/]", item))]
+        else:
+            own.differs = own.differs or not _agree(own.entries[-1], value)
 
     def repeats(self, value: Entry) -> bool:
         """Whether a value after `or` is the one before it, rounded: `√78 or 8.83`."""

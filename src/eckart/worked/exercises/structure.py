@@ -173,12 +173,20 @@ def _by_entry(rows: Rows, targets: Targets) -> Rows:
         letters = {name.lower() for name in target.names if len(name) == 1}
         own = {place: row for row in found if (place := _entry_place(row, letters))}
         every = {(a, b) for a in range(1, shape[0] + 1) for b in range(1, shape[1] + 1)}
-        if min(shape) < 2 or set(own) not in (every, {(a, b) for a, b in every if a <= b}):
+        if min(shape) < 2 or not _is_complete(set(own), every, target):
             continue
+        own |= {(b, a): row for (a, b), row in own.items() if target.value.is_symmetric() and (b, a) not in own}
         lines = [tuple(own[a, b].numbers[0] if (a, b) in own else _ZERO for b in range(1, shape[1] + 1))
                  for a in range(1, shape[0] + 1)]  # fmt: skip
         found = [named([Grid(tuple(lines))], i), *[row for row in found if row not in own.values()]]
     return found
+
+
+def _is_complete(places: set[tuple[int, int]], every: set[tuple[int, int]], target: Target) -> bool:
+    """Whether all entries are given, or those above the diagonal of a triangular or symmetric matrix."""
+    above = {(a, b) for a, b in every if a < b}
+    hollow = target.value.is_symmetric() and not any(target.value.diagonal())
+    return places in (every, above | {(a, b) for a, b in every if a == b}) or (hollow and places == above)
 
 
 def _entry_place(row: Row, letters: set[str]) -> tuple[int, int] | None:

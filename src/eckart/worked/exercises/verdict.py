@@ -8,12 +8,14 @@ from dataclasses import replace
 from decimal import Context, localcontext
 
 from eckart.errors import InputError
-from eckart.worked.exercises.answers import readings, refusal
+from eckart.worked.exercises.answers import Reading, readings, refusal
 from eckart.worked.exercises.arithmetic import DIGITS, Entry, Grid
 from eckart.worked.exercises.assignment import Assignment, Piece, assign
 from eckart.worked.exercises.compare import ALMOST, ORDER, PARTIAL, RIGHT, WRONG, Part, Verdict, count, matrix, number
 from eckart.worked.exercises.compare_columns import are_inverse, axes, common, directions, frame, inverse, scores
 from eckart.worked.exercises.compare_lists import chosen, edges, numbers, ordered, probabilities
+from eckart.worked.exercises.evidence import evident
+from eckart.worked.exercises.knowledge import Knowledge
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import tr
@@ -36,16 +38,16 @@ def compare(part: Part, target: Target) -> Verdict:
     return min(found, key=lambda one: (ORDER.index(one.status), one.misfits, -one.hits, one.message == plain))
 
 
-def judge(answer: str, targets: Sequence[Target]) -> Verdict:
+def judge(answer: str, targets: Sequence[Target], known: Knowledge | None = None) -> Verdict:
     """The verdict on an answer, by its most favourable reading."""
     best: Verdict | None = None
     why = ""
-    for rows, errors in readings(answer, targets):
-        why = why or next(iter(errors), "")
-        verdict = _all_rows(rows, targets) if rows else None
-        if verdict is not None and verdict.status == RIGHT and not any(errors):
+    for reading in readings(answer, targets):
+        why = why or next(iter(reading.errors), "")
+        verdict = _judged_reading(reading, targets, known) if reading.rows else None
+        if verdict is not None and verdict.status == RIGHT and not any(reading.errors):
             return verdict
-        if verdict is not None and not errors and (best is None or _rank(verdict) < _rank(best)):
+        if verdict is not None and not reading.errors and (best is None or _rank(verdict) < _rank(best)):
             best = verdict
     if best is None:
         seen = tr("{sign} was not expected.", sign=repr(answer.strip()[:40])) if answer.strip() else ""
@@ -53,21 +55,30 @@ def judge(answer: str, targets: Sequence[Target]) -> Verdict:
     return best
 
 
+def _judged_reading(reading: Reading, targets: Sequence[Target], known: Knowledge | None) -> Verdict:
+    """The verdict on a reading by its grammar; if that is not right, its values may show that the answer is."""
+    if sum(len(row.atoms()) for row in reading.rows) > _MOST_ATOMS:
+        found = Assignment(cost=100.0)
+        verdict = Verdict(WRONG, tr("The answer has more parts than the question asks for."))
+    else:
+        found = assign(reading.rows, targets, compare)
+        verdict = _consistent(_summary(found, targets), reading.rows)
+    if verdict.status != RIGHT and known is not None:
+        pieces = evident(reading.said, found.pieces, targets, known, compare)
+        if pieces is not None and _judged([(piece, piece.target) for piece in pieces if piece.target is not None], targets):
+            return Verdict(RIGHT, tr("Right."))
+    return replace(verdict, cost=found.cost)
+
+
 def _rank(verdict: Verdict) -> tuple[int, float]:
     return ORDER.index(verdict.status), verdict.cost
 
 
-def _all_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:
-    if sum(len(row.atoms()) for row in rows) > _MOST_ATOMS:
-        return Verdict(WRONG, tr("The answer has more parts than the question asks for."), cost=100.0)
-    found = assign(rows, targets, compare)
-    verdict = _summary(found, targets)
+def _consistent(verdict: Verdict, rows: list[Row]) -> Verdict:
+    """The verdict, unless an equation has two different sides."""
     if verdict.status == RIGHT and any(row.differs for row in rows):
-        verdict = Verdict(
-            ALMOST,
-            tr("In one equation, the left side is right, but the right side has another value."),
-        )
-    return replace(verdict, cost=found.cost)
+        return Verdict(ALMOST, tr("In one equation, the left side is right, but the right side has another value."))
+    return verdict
 
 
 def _summary(found: Assignment, targets: Sequence[Target]) -> Verdict:
@@ -125,7 +136,8 @@ def _in_order(verdict: Verdict) -> bool:
 
 def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
     """The message on paired parts in different orders or with different signs, or ""."""
-    if len(together) == 1 and together[0][0].form == "scores" and not _in_order(together[0][1]):
+    values = any(target.form == "numbers" for target, _ in together)
+    if not values and any(target.form == "scores" and not _in_order(verdict) for target, verdict in together):
         return tr("The vectors are right, but in another order.")
     slip = common(together) if len(together) > 1 else ""
     if slip == "order":

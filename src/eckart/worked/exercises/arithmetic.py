@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, Underflow
+from itertools import chain
 
 from eckart.errors import InputError
 from eckart.worked.messages import tr
@@ -147,7 +148,7 @@ def _plus(a: Typed, b: Typed, sign: int = 1) -> Typed:
 def _grid_product(a: Grid, b: Grid) -> Grid:
     """The product of two matrices; two vectors give the matrix of all products."""
     if a.shape[1] != b.shape[0] and 1 in a.shape and 1 in b.shape:
-        a, b = (Grid(tuple((x,) for row in a.rows for x in row)), Grid((tuple(x for row in b.rows for x in row),)))
+        a, b = Grid(tuple((x,) for x in chain(*a.rows))), Grid((tuple(chain(*b.rows)),))
     if a.shape[1] != b.shape[0]:
         raise InputError(tr("Brackets with several numbers cannot be multiplied in an answer: write the result."))
     columns = tuple(zip(*b.rows, strict=True))
@@ -172,15 +173,20 @@ def multiplied(a: Value, b: Value) -> Value:
         return Linear(tuple((f"{m} {n}", _times(x, y)) for m, x in a.terms for n, y in b.terms))
     if isinstance(a, Grid) and isinstance(b, Grid):
         return _grid_product(a, b)
-    if not isinstance(b, Typed):
-        a, b = b, a
-    if not isinstance(b, Typed):
-        raise InputError(tr("Brackets with several numbers cannot be multiplied in an answer: write the result."))
-    if isinstance(a, Linear):
-        return Linear(tuple((name, _times(x, b)) for name, x in a.terms))
-    if isinstance(a, Grid):
-        return Grid(tuple(tuple(_times(b, x) for x in row) for row in a.rows))
-    return _times(a, b)
+    if isinstance(b, Typed):
+        return _scaled(a, b)
+    if isinstance(a, Typed):
+        return _scaled(b, a)
+    raise InputError(tr("Brackets with several numbers cannot be multiplied in an answer: write the result."))
+
+
+def _scaled(value: Value, factor: Typed) -> Value:
+    """A value times a number."""
+    if isinstance(value, Linear):
+        return Linear(tuple((name, _times(x, factor)) for name, x in value.terms))
+    if isinstance(value, Grid):
+        return Grid(tuple(tuple(_times(factor, x) for x in row) for row in value.rows))
+    return _times(value, factor)
 
 
 def _times(a: Typed, b: Typed) -> Typed:

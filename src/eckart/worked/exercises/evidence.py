@@ -27,6 +27,7 @@ _WEAK = frozenset({"count", "set", "edges"})
 """Forms with small whole numbers."""
 Numbers = list[Typed]
 Span = tuple[int, int]
+Pieces = dict[int | None, Piece]
 
 
 @dataclass(frozen=True)
@@ -79,19 +80,21 @@ class _Search:
         found: list[Span] = []
         stop, count = len(self.items), len(layout.sizes)
         for place in reversed(range(count)):
-            free = (
-                span for span in self.windows(target, layout.sizes[place], stop)
-                if layout.tests[place](self.numbers(span)) and not any(_overlap(span, other) for other in found)
-                and not (layout.upright and self.is_line(span))
-                and not (layout.ordered and count > 1 and self.index(span) not in {0, place + 1})
-            )  # fmt: skip
-            span = next(free, None)
+            free = (one for one in self.windows(target, layout.sizes[place], stop) if self.fits(one, layout, place))
+            span = next((one for one in free if not any(_overlap(one, other) for other in found)), None)
             if span is None:
                 return None
             found.append(span)
             stop = span[0] if layout.ordered else stop
-        numbered = all(self.index(span) for span in found) and len({self.index(span) for span in found}) == count
-        return sorted(found, key=self.index if numbered else None)
+        indices = set(map(self.index, found))
+        return sorted(found, key=self.index if len(indices - {0}) == count else None)
+
+    def fits(self, span: Span, layout: _Layout, place: int) -> bool:
+        """Whether some values are one piece of a layout, by their numbers and by the number in their name."""
+        if layout.upright and self.is_line(span):
+            return False
+        several = layout.ordered and len(layout.sizes) > 1
+        return not (several and self.index(span) not in {0, place + 1}) and layout.tests[place](self.numbers(span))
 
     def index(self, span: Span) -> int:
         """The number in the name of some values, 2 for v_2."""
@@ -138,15 +141,24 @@ def evident(
         return None
     search = _Search(rows, targets, compare, known.layouts)
     right = {piece.target: piece for piece in read if piece.right}
-    asked = [i for i, target in enumerate(targets) if not target.optional]
-    found: dict[int | None, Piece] = {}
-    for place in sorted(asked, key=lambda i: -_size(targets[i])):
-        piece = right.get(place) if _is_weak(targets[place]) else search.find(place) or right.get(place)
+    found = _asked(search, right)
+    if found is None:
+        return None
+    found = {**right, **found}
+    return list(found.values()) if all(map(_explains(search, found, known), range(len(search.items)))) else None
+
+
+def _asked(search: _Search, right: Pieces) -> Pieces | None:
+    """A right piece for everything that is asked for, the largest first; None if one is missing."""
+    targets = search.targets
+    found: Pieces = {}
+    for place in sorted((i for i, one in enumerate(targets) if not one.optional), key=lambda i: -_size(targets[i])):
+        piece = None if _is_weak(targets[place]) else search.find(place)
+        piece = piece or right.get(place)
         if piece is None:
             return None
         found[place] = piece
-    found = {**right, **found}
-    return list(found.values()) if all(map(_explains(search, found, known), range(len(search.items)))) else None
+    return found
 
 
 def _is_weak(target: Target) -> bool:
@@ -162,9 +174,15 @@ def _values(target: Target) -> list[Any]:
 
 def _is_counted(rows: Sequence[Row]) -> bool:
     """Whether rows, columns and points that are numbered are in their order."""
-    places = [int(row.numbers[0].value) if row.indices else row.meaning.index for row in rows
-              if (row.indices and len(row.entries) == 1) or (row.meaning.sense.place and row.meaning.index)]  # fmt: skip
+    places = [place for row in rows if (place := _place(row))]
     return places == sorted(places)
+
+
+def _place(row: Row) -> int:
+    """The number of the row, column or point that some values are about; 0 if there is none."""
+    if row.indices and len(row.entries) == 1:
+        return int(row.numbers[0].value)
+    return row.meaning.index if row.meaning.sense.place else 0
 
 
 def _contradicts(targets: Sequence[Target], known: Knowledge) -> Callable[[Piece], bool]:
@@ -180,27 +198,37 @@ def _contradicts(targets: Sequence[Target], known: Knowledge) -> Callable[[Piece
     return test
 
 
-def _explains(search: _Search, found: dict[int | None, Piece], known: Knowledge) -> Callable[[int], bool]:
+def _explains(search: _Search, found: Pieces, known: Knowledge) -> Callable[[int], bool]:
     """A test whether a value that is not part of the result may stand in the answer."""
     taken = {search.items[i][1] for i in search.used}
-    single = all(map(_is_weak, (search.targets[i] for i in found if i is not None)))
-    weak = {i for i in found if i is not None and _is_weak(search.targets[i])}
-    edges = {i for i in found if i is not None and search.targets[i].form == "edges"}
-    settled = {target: {x.value for x in piece.part.flat} for target, piece in found.items()}
+    places = [i for i in found if i is not None]
+    weak = {i for i in places if _is_weak(search.targets[i])}
+    repeats = _repeats(search.targets, found)
 
     def test(item: int) -> bool:
         entry, place = search.items[item]
         row = search.rows[place]
-        named = row.meaning.targets
-        numbers = {x.value for x in _flat(entry)}
-        repeated = any(numbers <= values for target, values in settled.items()
-                       if named is None or target in named or (target in edges and isinstance(entry, Grid)))  # fmt: skip
-        if item in search.used or row.meaning.foreign or repeated:
+        if item in search.used or row.meaning.foreign or repeats(entry, row):
             return True
-        if isinstance(entry, Typed) and (place in taken or (named and named & weak)):
+        if isinstance(entry, Grid):
+            return known.has(entry)
+        if place in taken or (row.meaning.targets or frozenset()) & weak:
             return False
-        whole = isinstance(entry, Typed) and entry.value == entry.value.to_integral_value()
-        return known.has(entry) and not (single and whole)
+        whole = entry.value == entry.value.to_integral_value()
+        return known.has(entry) and not (whole and len(weak) == len(places))
+
+    return test
+
+
+def _repeats(targets: Sequence[Target], found: Pieces) -> Callable[[Entry, Row], bool]:
+    """A test whether a value is a right one again, under the same name or none; edges may be a path too."""
+    settled = {target: {x.value for x in piece.part.flat} for target, piece in found.items()}
+    edges = {i for i in found if i is not None and targets[i].form == "edges"}
+
+    def test(entry: Entry, row: Row) -> bool:
+        numbers, named = {x.value for x in _flat(entry)}, row.meaning.targets
+        own = [i for i in settled if named is None or i in named or (i in edges and isinstance(entry, Grid))]
+        return any(numbers <= settled[i] for i in own)
 
     return test
 
@@ -211,21 +239,32 @@ def _layouts(target: Target) -> Iterator[_Layout]:
     if target.form in {"number", "numbers", "list", "probabilities"}:
         tests = [_is_number(x, scale) for x in _values(target)]
         yield _Layout([1] * len(tests), tests, target.form != "numbers", _as_list)
-    if not hasattr(target.value, "shape"):
-        return
+    if hasattr(target.value, "shape"):
+        yield from chain(_in_rows(target, scale), _in_columns(target, scale))
+
+
+def _in_rows(target: Target, scale: Decimal) -> Iterator[_Layout]:
+    """All numbers of a matrix in their order, or row by row."""
     rows, cols = target.value.shape
     signed = target.form in {"directions", "scores"}
     if target.form != "axes":
         every = _are_numbers(list(target.value), scale, signed)
         yield _Layout([rows * cols], [every], True, lambda pieces: Part(((shaped(pieces[0], (rows, cols)),),)))
-    if target.form in COLUMNS:
-        matches = _is_parallel if target.form == "axes" else lambda column: _are_numbers(list(column), scale, signed)
-        tests = [matches(target.value[:, j]) for j in range(cols)]
-        ordered = target.form in {"frame", "scores"} and not target.pairing
-        yield _Layout([rows] * cols, tests, ordered, _as_vectors, upright=True)
     if target.form in {"matrix", "scores", "frame"} and rows > 1:
         tests = [_are_numbers(list(target.value[i, :]), scale, signed) for i in range(rows)]
         yield _Layout([cols] * rows, tests, True, lambda pieces: Part(((Grid(tuple(map(tuple, pieces))),),)))
+
+
+def _in_columns(target: Target, scale: Decimal) -> Iterator[_Layout]:
+    """One vector after the other."""
+    if target.form not in COLUMNS:
+        return
+    rows, cols = target.value.shape
+    signed = target.form in {"directions", "scores"}
+    columns = [target.value[:, j] for j in range(cols)]
+    tests = [_is_parallel(x) if target.form == "axes" else _are_numbers(list(x), scale, signed) for x in columns]
+    ordered = target.form in {"frame", "scores"} and not target.pairing
+    yield _Layout([rows] * cols, tests, ordered, _as_vectors, upright=True)
 
 
 def _is_number(true: Any, scale: Decimal) -> Callable[[Numbers], bool]:

@@ -37,17 +37,23 @@ def _carry(own: Row, after: Row, targets: Targets) -> tuple[Row, Row]:
     named = own.meaning.targets
     if not named or not own.is_number or after.starts:
         return own, after
-    forms, index = {targets[i].form for i in named}, _index(own)
+    index = _index(own)
+    if index and _is_numbered(after, named, {targets[i].form for i in named}):
+        return replace(own, entries=()), after.means(min(named), index)  # eigenvalue 1: 4, eigenvector 1: (3, 4)
     plain = after.meaning.targets is None
-    if after.is_number and plain and not after.label and index and forms == {"numbers"}:
-        return replace(own, entries=()), after.means(min(named), index)  # eigenvalue 1: 4
     shaped = after.is_vectors and all(hasattr(targets[i].value, "shape") for i in named)
-    if not shaped or not (plain or after.meaning.targets & named):  # type: ignore[operator]
+    if not shaped or not (plain or (after.meaning.targets or frozenset()) & named):
         return own, after
-    if index and forms <= COLUMNS:
-        return replace(own, entries=()), after.means(min(named), index)  # eigenvector 1: (3, 4)
     number = replace(own, meaning=Meaning(None, title=own.title, prose=True))
     return number, replace(after, meaning=own.meaning) if plain else after
+
+
+def _is_numbered(row: Row, named: frozenset[int], forms: set[str]) -> bool:
+    """Whether a row is what a name with a number is about: vectors, or one number without a name of its own."""
+    own = row.meaning.targets
+    if row.is_vectors:
+        return forms <= COLUMNS and (own is None or bool(own & named))
+    return own is None and row.is_number and not row.label and forms == {"numbers"}
 
 
 def _index(row: Row) -> int:

@@ -49,18 +49,20 @@ class Knowledge:
     def _values(self) -> list[Any]:
         stated = [target.value for target in self.targets]
         arguments = [x for x in (self.arguments or {}).values() if isinstance(x, sp.MatrixBase | float)]
-        sums = [sum(x[:stop]) for x in stated if isinstance(x, list) and _is_real(x[0]) for stop in range(2, len(x) + 1)]
-        starts = [x for x in arguments if isinstance(x, sp.MatrixBase)]
-        return [self.given, *arguments, *_stated(self.solution), *stated, *sums, *self._iterates(starts)]
+        sums = [total for x in stated for total in _sums(x)]
+        return [self.given, *arguments, *_stated(self.solution), *stated, *sums, *self._iterates(arguments)]
 
     def _iterates(self, arguments: list[Any]) -> Iterator[Any]:
         """The vectors of power iteration from the start, of any scale that is usual, and their Rayleigh quotients."""
-        starts = [x for x in arguments if x.cols == 1 and self.given is not None and self.given.shape == (x.rows,) * 2]
-        for vector in starts:
-            for _ in range(_ITERATES):
-                vector = self.given * vector
-                own = np.array(vector.evalf().tolist(), dtype=float)
-                image = np.array((self.given * vector).evalf().tolist(), dtype=float)
+        matrix = _array(self.given)
+        for start in map(_array, arguments):
+            own = start
+            fits = (
+                matrix is not None and start is not None and matrix.shape == (len(start),) * 2 and start.shape[1] == 1
+            )
+            for _ in range(_ITERATES if fits else 0):
+                own = matrix @ own
+                image = matrix @ own
                 yield from (own, own / np.linalg.norm(own), own / np.abs(own).max())
                 yield from ((own * image).sum() / (own * own).sum(), np.linalg.norm(image) / np.linalg.norm(own))
 
@@ -74,6 +76,12 @@ class Knowledge:
         found = [own for value in self._values if (own := _array(value)) is not None]
         lines = [line[None, :] for grid in found if min(grid.shape) > 1 for line in (*grid, *grid.T)]
         return [*found, *lines]
+
+
+def _sums(values: Any) -> list[Any]:
+    """The sums of the first values of a list of numbers."""
+    several = isinstance(values, list) and all(map(_is_real, values))
+    return [sum(values[:stop]) for stop in range(2, len(values) + 1)] if several else []
 
 
 def _stated(solution: Solution | None) -> Iterator[Any]:

@@ -18,8 +18,8 @@ _BARRED = re.compile(r"(?<=[(\[])([^()\[\]|]*\d[^()\[\]|]*(?:\|[^()\[\]|]*\d[^()
 _PLAIN = r"[-+−]?\d+(?:[./]\d+)?"
 _LIST = rf"{_PLAIN}(?:(?:\s*,\s*|[^\S\n]+){_PLAIN})+"
 _ROWS = re.compile(rf"(?<![\w.]){_LIST}(?: / {_LIST})+")
-_STEPS = re.compile(r"(?i)(?<![\w.])(?:after |dopo |tras |después de |после )?\d+ (?:iterations?|steps?|rounds?|iterazion[ei]|"
-                    r"pass[oi]|iteraci(?:ón|ones)|pasos?|итераци\w*|шаг\w*)(?!\w)")  # fmt: skip
+_STEPS = re.compile(r"(?i)(?<![\w.])(?:after |dopo |tras |después de |после )?\d+ (?:iterations?|steps?|rounds?|"
+                    r"iterazion[ei]|pass[oi]|iteraci(?:ón|ones)|pasos?|итераци\w*|шаг\w*)(?!\w)")  # fmt: skip
 _NUMERIC = re.compile(r"[-+\d./,\s()\[\]√^*]|sqrt")
 
 
@@ -60,13 +60,13 @@ def _sentences(text: str) -> str:
 def _cells(line: str) -> list[str]:
     """The cells of a line of a table; none for other lines."""
     inside = line.strip()
-    bars = inside.count("|")
-    if _RULE.fullmatch(line) or "||" in inside or not bars:
+    if _RULE.fullmatch(line) or "||" in inside or "|" not in inside:
         return []
-    framed = inside.startswith("|") and inside.endswith("|") and bars > 2
-    parts = inside.strip("|").split("|") if framed else inside.split("|")
-    open_table = bars < 6 and not inside.startswith("|") and not inside.endswith("|") and all(map(_is_cell, parts))
-    return [part.strip() for part in parts] if framed or open_table else []
+    parts = [part.strip() for part in inside.strip("|").split("|")]
+    if inside.startswith("|") and inside.endswith("|"):
+        return parts if len(parts) > 1 else []
+    is_open = len(parts) < 7 and not {inside[0], inside[-1]} & {"|"} and all(map(_is_cell, parts))
+    return parts if is_open else []
 
 
 def _is_cell(text: str) -> bool:
@@ -80,25 +80,20 @@ def _is_name(text: str) -> bool:
 
 def _table(table: list[list[str]]) -> list[str]:
     """A table as lines: one statement for each named column, or the rows below one name."""
-    if not table:
-        return []
-    header, *rows = table
-    if not any(map(_is_name, header)) or not rows:
+    if not table or not any(map(_is_name, table[0])):
         return [", ".join(row) for row in table]
-    columns = [list(column) for column in zip(*table, strict=False)]
-    if sum(bool(name) for name in header) == 1 and len(header) > 1:
-        named = next(name for name in header if name)
-        return [f"{named}:", *(", ".join(cell for cell in row if cell) for row in rows)]
-    kept = [column for column in columns if not _counts(column)]
-    return [f"{name}: {', '.join(cells)}" for name, *cells in kept]
+    header, *rows = table
+    named = list(filter(None, header))
+    if len(named) == 1 < len(header):
+        return [f"{named[0]}:", *(", ".join(filter(None, row)) for row in rows)]
+    columns = [column for column in zip(*table, strict=False) if not _counts(*column)]
+    return [f"{name}: {', '.join(cells)}" for name, *cells in columns]
 
 
-def _counts(column: list[str]) -> bool:
+def _counts(name: str, *cells: str) -> bool:
     """Whether a column only numbers the rows."""
-    name, *cells = column
-    return bool(_COUNTER.fullmatch(name)) and [re.sub(r"\D", "", cell) for cell in cells] == [
-        str(i) for i in range(1, len(cells) + 1)
-    ]
+    numbers = [str(i) for i in range(1, len(cells) + 1)]
+    return bool(_COUNTER.fullmatch(name)) and [re.sub(r"\D", "", cell) for cell in cells] == numbers
 
 
 def _slashed(line: str) -> str:

@@ -268,7 +268,7 @@ def _symbol(item: Linear, before: Item | None, last: bool, targets: Sequence[Tar
 
 def _has_spectrum(targets: Sequence[Target]) -> bool:
     """Whether eigenvalues of a table are asked for, which are those of its cross-products."""
-    return any("lambda" in target.names and target.extreme for target in targets)
+    return any("lambda" in target.names and target.extreme == "smallest" for target in targets)
 
 
 def _norm(text: str, targets: Sequence[Target]) -> Sense:

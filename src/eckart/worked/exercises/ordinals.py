@@ -44,7 +44,9 @@ def with_numbers(text: str) -> str:
     """
     text = _FIRST.sub(lambda found: f"{found[3]} {_listed(1, number_of(found[1] or found[2]))}", text)
     text = _RANGE.sub(
-        lambda found: f"{found[1]}{found[2] or ''} {_listed(number_of(found[3]), number_of(found[4]))}{';' if found[5] else ''}",
+        lambda found: (
+            f"{found[1]}{found[2] or ''} {_listed(number_of(found[3]), number_of(found[4]))}{';' if found[5] else ''}"
+        ),
         text,
     )
     text = _AFTER.sub(lambda found: f"{found[1]} {_numbers(found[2])}", text)

@@ -55,6 +55,11 @@ class Statement:
         return bool(self.entries) and all(map(is_percentage, self.entries))
 
     @property
+    def has_vectors(self) -> bool:
+        """Whether a value is a vector or a matrix."""
+        return any(isinstance(x, Grid) for x in self.entries)
+
+    @property
     def is_named(self) -> bool:
         """Whether the label has a word or a symbol."""
         return any(item not in SEPARATORS for item in self.label)

@@ -29,8 +29,8 @@ SYNONYMS = {
     ),
     "error": "err, residual, погрешность",
     "Frobenius norm": (
-        "Frobenius error, Frobenius distance, error in Frobenius norm, errore in norma Frobenius, error en norma Frobenius, "
-        "ошибка по норме Фробениуса, норма Фробениуса"
+        "Frobenius error, Frobenius distance, error in Frobenius norm, errore in norma Frobenius, "
+        "error en norma Frobenius, ошибка по норме Фробениуса, норма Фробениуса"
     ),
     "spectral norm": "spectral error, errore spettrale, norma spettrale, error espectral, norma espectral",
     "back": (

@@ -50,12 +50,16 @@ _ITEM = (  # 1) or 1. or - before a line
     r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|\d\.[^\S\n]+(?=‖|(?!sqrt|cbrt)[^\W\d_])|"
     r"[-*][^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_]))"
 )
-_PRODUCT = r"(?<=[=:])\s*[A-Z]\w?\s*\*?\s*diag\([^()]*\)(?:\^\d)?\s*\*?\s*[A-Z]\w?(?:\^\(?-1\)?|\^T|')?\s*=(?!=)"  # V diag(1, 2) V^T
+_PRODUCT = (  # V diag(1, 2) V^T =
+    r"(?<=[=:])\s*[A-Z]\w?\s*\*?\s*diag\([^()]*\)(?:\^\d)?\s*\*?\s*[A-Z]\w?(?:\^\(?-1\)?|\^T|')?\s*=(?!=)"
+)
 _NUMBER = r"\d+(?:[.,]\d+)?"
 _THRESHOLD = (  # 300/350 = 85.7% >= 85%, 0.857 > 0.85
     rf"(?<=%)\s*(?:[<>]=?|[≤≥])\s*{_NUMBER}\s*%|(?<=\d)\s*(?:[<>]=?|[≤≥])\s*0[.,]\d+(?!\s*[<>≤≥%])"
 )
-_TOO_LITTLE = rf"=?\s*{_NUMBER}\s*%\s*(?:is |are |non |no )?(?:not enough|too little|insufficient|basta\w*|недостаточно)"
+_TOO_LITTLE = (
+    rf"=?\s*{_NUMBER}\s*%\s*(?:is |are |non |no )?(?:not enough|too little|insufficient|basta\w*|недостаточно)"
+)
 _INDICES = r"(?<!\w)([A-Za-z])_?[1-9](?:[^\S\n]+\1_?[1-9])+(?![\w^(])"  # r1 r2 r3
 _EIGENSYSTEM = r"\s*\{\s*\{([^{}]*)\}\s*,\s*\{((?:\s*\{[^{}]*\}\s*,?){2,})\}\s*\}\s*"
 _ABOUT = r"(?<!K)~\s*(?=[-+]?\s*(?:[\d.(]|sqrt|cbrt))|(?i:\b(?:ca|approx|aprox|circa|ок|прибл)\.)\s*(?=[-+]?[\d.])"

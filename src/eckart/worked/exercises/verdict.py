@@ -40,19 +40,18 @@ def compare(part: Part, target: Target) -> Verdict:
 
 def judge(answer: str, targets: Sequence[Target], known: Knowledge | None = None) -> Verdict:
     """The verdict on an answer, by its most favourable reading."""
-    best: Verdict | None = None
-    why = ""
+    verdicts: list[Verdict] = []
+    reasons: list[str] = []
     for reading in readings(answer, targets):
-        why = why or next(iter(reading.errors), "")
+        reasons += reading.errors
         verdict = _judged_reading(reading, targets, known) if reading.rows else None
-        if verdict is not None and verdict.status == RIGHT and not any(reading.errors):
+        if verdict and not any(reading.errors):
             return verdict
-        if verdict is not None and not reading.errors and (best is None or _rank(verdict) < _rank(best)):
-            best = verdict
-    if best is None:
+        verdicts += [verdict] if verdict is not None and not reading.errors else []
+    if not verdicts:
         seen = tr("{sign} was not expected.", sign=repr(answer.strip()[:40])) if answer.strip() else ""
-        raise InputError(refusal(why or seen))
-    return best
+        raise InputError(refusal(next(filter(None, reasons), seen)))
+    return min(verdicts, key=_rank)
 
 
 def _judged_reading(reading: Reading, targets: Sequence[Target], known: Knowledge | None) -> Verdict:
@@ -63,11 +62,16 @@ def _judged_reading(reading: Reading, targets: Sequence[Target], known: Knowledg
     else:
         found = assign(reading.rows, targets, compare)
         verdict = _consistent(_summary(found, targets), reading.rows)
-    if verdict.status != RIGHT and known is not None:
+    if not verdict and known is not None:
         pieces = evident(reading.said, found.pieces, targets, known, compare)
-        if pieces is not None and _judged([(piece, piece.target) for piece in pieces if piece.target is not None], targets):
-            return Verdict(RIGHT, tr("Right."))
+        evidence = _judged(_placed(pieces), targets) if pieces is not None else verdict
+        verdict = evidence or verdict
     return replace(verdict, cost=found.cost)
+
+
+def _placed(pieces: Sequence[Piece]) -> list[tuple[Piece, int]]:
+    """The pieces that have a target, with it."""
+    return [(piece, piece.target) for piece in pieces if piece.target is not None]
 
 
 def _rank(verdict: Verdict) -> tuple[int, float]:
@@ -83,7 +87,7 @@ def _consistent(verdict: Verdict, rows: list[Row]) -> Verdict:
 
 def _summary(found: Assignment, targets: Sequence[Target]) -> Verdict:
     """One verdict from those on the parts, and what is missing."""
-    given = [(piece, piece.target) for piece in found.pieces if piece.target is not None]
+    given = _placed(found.pieces)
     verdict = _judged(given, targets)
     stray = [piece for piece in found.pieces if piece.target is None and not piece.title]
     if stray:

@@ -100,7 +100,7 @@ def _row(own: Statement, targets: Sequence[Target]) -> Row:
 def _of_values(own: Statement, found: Meaning, targets: Sequence[Target]) -> Meaning:
     """What the values themselves say: a number of things is a count, and a percentage is a share."""
     places = _places(targets)
-    if own.unit and own.is_count and "count" in places:
+    if own.counts and "count" in places:
         return replace(found, targets=frozenset({places["count"]}))
     said = [targets[i] for i in found.targets or ()]
     if said and own.has_vectors:

@@ -146,14 +146,18 @@ class Reader:
             return False
         if isinstance(left, Grid):
             return self.multiplies_grid()
-        if token.kind == "number" and not token.spaced and self.token(-1).kind == "number":
-            raise self.unexpected()  # 4.3.2
         if token.kind == "open" and (self.token(2).text == "%" or not self.is_numeric(self.place)):
             return False  # k = 1 (97.8 %)
         if not token.spaced:
-            return True
+            return self.is_adjacent()
         joined = self.joins and token.kind != "number"
         return joined or (not self.apart and token.kind == "open" and self.is_list())
+
+    def is_adjacent(self) -> bool:
+        """Whether a factor may follow without a space: not in 4.3.2."""
+        if self.token().kind == self.token(-1).kind == "number":
+            raise self.unexpected()
+        return True
 
     def multiplies_grid(self) -> bool:
         """Whether the next token multiplies a grid: `[1 2; 3 4] sqrt(5)`, `(1, 2)^T(3, 4)`."""
@@ -304,7 +308,11 @@ def _gathered(rows: list[Values], listed: bool) -> Values:
     grids = [entry for entry in entries if isinstance(entry, Grid)]
     if grids:
         return _of_grids(entries, grids, listed)
-    return [_grid([tuple(entry for entry in row if isinstance(entry, Typed)) for row in rows])]
+    return [_grid(list(map(_numbers, rows)))]
+
+
+def _numbers(values: Values) -> tuple[Typed, ...]:
+    return tuple(value for value in values if isinstance(value, Typed))
 
 
 def _of_grids(entries: Values, grids: list[Grid], listed: bool) -> Values:

@@ -55,16 +55,9 @@ class Knowledge:
     def _iterates(self, arguments: list[Any]) -> Iterator[Any]:
         """The vectors of power iteration from the start, of any scale that is usual, and their Rayleigh quotients."""
         matrix = _array(self.given)
-        for start in map(_array, arguments):
-            own = start
-            fits = (
-                matrix is not None and start is not None and matrix.shape == (len(start),) * 2 and start.shape[1] == 1
-            )
-            for _ in range(_ITERATES if fits else 0):
-                own = matrix @ own
-                image = matrix @ own
-                yield from (own, own / np.linalg.norm(own), own / np.abs(own).max())
-                yield from ((own * image).sum() / (own * own).sum(), np.linalg.norm(image) / np.linalg.norm(own))
+        for own in map(_array, arguments):
+            if matrix is not None and own is not None and (matrix.shape, own.shape[1]) == ((len(own),) * 2, 1):
+                yield from _powers(matrix, own)
 
     @cached_property
     def _numbers(self) -> Array:
@@ -76,6 +69,14 @@ class Knowledge:
         found = [own for value in self._values if (own := _array(value)) is not None]
         lines = [line[None, :] for grid in found if min(grid.shape) > 1 for line in (*grid, *grid.T)]
         return [*found, *lines]
+
+
+def _powers(matrix: Array, vector: Array) -> Iterator[Any]:
+    for _ in range(_ITERATES):
+        vector = matrix @ vector
+        image = matrix @ vector
+        yield from (vector, vector / np.linalg.norm(vector), vector / np.abs(vector).max())
+        yield from ((vector * image).sum() / (vector * vector).sum(), np.linalg.norm(image) / np.linalg.norm(vector))
 
 
 def _sums(values: Any) -> list[Any]:

@@ -63,10 +63,10 @@ def _cells(line: str) -> list[str]:
     if _RULE.fullmatch(line) or "||" in inside or "|" not in inside:
         return []
     parts = [part.strip() for part in inside.strip("|").split("|")]
-    if inside.startswith("|") and inside.endswith("|"):
+    ends = {inside[0], inside[-1]}
+    if ends == {"|"}:
         return parts if len(parts) > 1 else []
-    is_open = len(parts) < 7 and not {inside[0], inside[-1]} & {"|"} and all(map(_is_cell, parts))
-    return parts if is_open else []
+    return parts if len(parts) < 7 and "|" not in ends and all(map(_is_cell, parts)) else []
 
 
 def _is_cell(text: str) -> bool:

@@ -43,6 +43,11 @@ class Statement:
         return whole and (not others or any(isinstance(x, Typed) and x.value % 1 for x in others))
 
     @property
+    def counts(self) -> bool:
+        """Whether its label is what its number counts."""
+        return self.unit and self.is_count
+
+    @property
     def is_whole(self) -> bool:
         """Whether all values are whole numbers."""
         return all(

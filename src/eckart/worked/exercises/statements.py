@@ -99,7 +99,7 @@ class _Machine:
     def separator(self, token: Token) -> None:
         """The end of a line or sentence closes a statement; after a comma, words belong to the next value."""
         own = self.own
-        text = "," if token.kind == "close" else "(" if token.kind == "open" else token.text
+        text = {"close": ",", "open": "("}.get(token.kind, token.text)
         self.alternative = self.alternative and token.kind not in {"end", "comma"}
         if token.kind == "end":
             self.end(text)
@@ -169,13 +169,13 @@ class _Machine:
         text = "".join(one.text for one in skipped)
         if self.own.relation in {"=", "≈"} and self.peek().text in {"=", "≈"}:
             return  # u1 = A v1/sigma1 = (1, 2)
-        if any(one.kind == "symbol" for one in skipped):
+        if "symbol" in {one.kind for one in skipped}:
             self.expression(token, text)
         elif self.peek().kind == "word" and (len(skipped) > 1 or not token.is_operand):
             self.place += 1
             self.word(Token("word", text + self.tokens[self.place - 1].text))
-        elif token.is_operand or len(skipped) > 1:
-            self.errors.append(error)
+        else:
+            self.errors += [error] if token.is_operand or len(skipped) > 1 else []
 
     def expression(self, token: Token, text: str) -> None:
         """An expression with symbols as a word, except the root behind a name: error sqrt(s2^2 + s3^2) = 5."""
@@ -197,10 +197,7 @@ class _Machine:
         own = self.own
         if all(map(_is_filler, own.after)):
             own.after.clear()  # the 4 and the 2
-        if own.entries and self.alternative and not own.after:
-            self.side(value)
-            return
-        if self.repeats(value):
+        if (self.alternative and self.side(value)) or self.repeats(value):
             return
         if own.after or (own.entries and (self.splits or self.changes(value))):
             splits = self.splits and not own.after
@@ -215,14 +212,17 @@ class _Machine:
         shares = is_percentage(value) != is_percentage(own.entries[-1])
         return shares or (own.indices and isinstance(value, Grid))
 
-    def side(self, value: Entry) -> None:
-        """A further side of an equality: the same value again, or what an expression with a matrix comes to."""
+    def side(self, value: Entry) -> bool:
+        """Whether it is a further side of an equality: the same value, or what an expression with a matrix comes to."""
         own = self.own
+        if not own.entries or own.after:
+            return False
         if isinstance(own.entries[-1], Grid) and isinstance(value, Typed):
             own.entries[-1:] = [value]  # 1/2 det [1 2; 3 4] = -1
             own.label = [item for item in own.label if not (isinstance(item, str) and re.search(r"[\d*/]", item))]
         else:
             own.differs = own.differs or not _agree(own.entries[-1], value)
+        return True
 
     def repeats(self, value: Entry) -> bool:
         """Whether a value after `or` is the one before it, rounded: `√78 or 8.83`."""

@@ -67,9 +67,8 @@ def _scalars(row: Row, singular: bool) -> list[tuple[Typed, int]]:
     if pair is None or len(right) != 1:
         return []
     image = re.sub("^[a-z]", "u", pair[2]) if singular else pair[2]
-    digit = re.search(r"\d", pair[2])
-    same = normal(right[0][0]) == normal(image)
-    return [(right[0][1], int(digit[0]) if digit else 0)] if same else []
+    index = int(re.sub(r"\D", "", pair[2]) or 0)
+    return [(right[0][1], index)] if normal(right[0][0]) == normal(image) else []
 
 
 def _dyads(terms: Sequence[tuple[str, Typed]]) -> list[tuple[Typed, int]]:

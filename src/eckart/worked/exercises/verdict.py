@@ -115,18 +115,27 @@ def _judged(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> Ve
     """The verdict on the parts assigned to targets."""
     bad = [(piece.verdict, i) for piece, i in given if not piece.right]
     if bad:
-        worst = max((verdict.status for verdict, _ in bad), key=ORDER.index)
         several = len(given) > 1 or sum(not target.optional for target in targets) > 1
-        pieces = [f"{targets[i].shown}: {verdict.message}" if several else verdict.message for verdict, i in bad]
-        return Verdict(worst, " ".join([*_right_parts(given, targets), *pieces]))
+        return _wrong_parts(bad, _right_parts(given, targets), targets if several else None)
     if slip := _apart(given, targets):
         return Verdict(ALMOST, slip)
     asked = _missing_parts(given, targets)
-    if asked and not given:
-        return Verdict(WRONG, tr("Still to be found: {names}.", names=", ".join(asked)))
-    if asked:
-        return Verdict(PARTIAL, tr("Right so far. Still to be found: {names}.", names=", ".join(asked)))
-    return Verdict(RIGHT, tr("Right."))
+    return _incomplete(asked, begun=bool(given)) if asked else Verdict(RIGHT, tr("Right."))
+
+
+def _incomplete(asked: list[str], *, begun: bool) -> Verdict:
+    """The verdict on an answer in which something is missing."""
+    names = ", ".join(asked)
+    if begun:
+        return Verdict(PARTIAL, tr("Right so far. Still to be found: {names}.", names=names))
+    return Verdict(WRONG, tr("Still to be found: {names}.", names=names))
+
+
+def _wrong_parts(bad: Sequence[tuple[Verdict, int]], good: list[str], targets: Sequence[Target] | None) -> Verdict:
+    """The verdict on wrong parts, behind what is right; with their names if there are several."""
+    worst = max((verdict.status for verdict, _ in bad), key=ORDER.index)
+    pieces = [f"{targets[i].shown}: {verdict.message}" if targets else verdict.message for verdict, i in bad]
+    return Verdict(worst, " ".join([*good, *pieces]))
 
 
 def _missing_parts(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> list[str]:
@@ -138,10 +147,15 @@ def _in_order(verdict: Verdict) -> bool:
     return any(order == tuple(range(len(order))) for order, _ in verdict.matches)
 
 
+def _is_disordered(together: Sequence[tuple[Target, Verdict]]) -> bool:
+    """Whether scores are not in order, and no eigenvalues say which order is meant."""
+    numbers = any(target.form == "numbers" for target, _ in together)
+    return not numbers and any(target.form == "scores" and not _in_order(verdict) for target, verdict in together)
+
+
 def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
     """The message on paired parts in different orders or with different signs, or ""."""
-    values = any(target.form == "numbers" for target, _ in together)
-    if not values and any(target.form == "scores" and not _in_order(verdict) for target, verdict in together):
+    if _is_disordered(together):
         return tr("The vectors are right, but in another order.")
     slip = common(together) if len(together) > 1 else ""
     if slip == "order":
@@ -155,10 +169,12 @@ def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
 
 def _apart(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> str:
     """The inconsistency between parts that are right one by one, or ""."""
-    for pairing in sorted({targets[i].pairing for _, i in given if targets[i].pairing}):
-        together = [(targets[i], piece.verdict) for piece, i in given if targets[i].pairing == pairing]
-        if slip := _unpaired(together):
-            return slip
+    together: dict[str, list[tuple[Target, Verdict]]] = {}
+    for piece, i in given:
+        together.setdefault(targets[i].pairing, []).append((targets[i], piece.verdict))
+    slips = [_unpaired(together[pairing]) for pairing in sorted(together) if pairing]
+    if any(slips):
+        return next(filter(None, slips))
     forms = {targets[i].form: (piece.part, targets[i].shown) for piece, i in given}
     if "inverse" in forms and "axes" in forms and not are_inverse(forms["axes"][0], forms["inverse"][0]):
         return tr("{inverse} is not the inverse of the {matrix} that you give: their product is not the identity.",

@@ -36,6 +36,7 @@ D = ek.decompose(X, k=2, scale=True, left=True)
         (lambda: ek.summary(D, title="x"), "It accepts model, width."),
         (lambda: ek.save(D, filename="x"), "Use path=..."),
         (lambda: ek.open_data(X, usecols=["a"]), "Use columns=[...]."),
+        (lambda: ek.decompose(X, svd_solver="full"), "'svd_solver'. Leave it out, or use solver=..."),
     ],
 )
 def test_unknown_keywords_are_refused_with_the_right_one(call, hint: str) -> None:
@@ -57,3 +58,10 @@ def test_a_subclass_may_accept_any_parameter() -> None:
             self.others = others
 
     assert Logged(2, k=3).others == {"k": 3}
+
+
+def test_components_in_the_wrong_argument_are_refused_with_the_right_one() -> None:
+    with pytest.raises(ek.errors.ParameterError, match=r"method=2 is not one of .*To keep 2 components, use k=2\."):
+        ek.decompose(X, 2)
+    with pytest.raises(ek.errors.ParameterError, match=r"k=0\.95 is not a whole number.* use explain=\.\.\."):
+        ek.decompose(X, k=0.95)

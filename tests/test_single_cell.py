@@ -102,9 +102,33 @@ def test_objects_are_opened_at_once_with_their_names(adata):
     assert source.metadata.column_names == tuple(adata.var_names)
     assert source.metadata.labels["kind"][:2] == ("t", "b")
     assert ek.decompose(adata, k=2, mask=VARIABLE).columns == VARIABLE.sum()
-    for options, message in (({"layer": "raw"}, "no layer 'raw'"), ({"mask": "gone"}, "no column 'gone'"),
-                             ({"key": "obsm/umap"}, "no 'obsm/umap'"), ({"mask": [True]}, "25 values")):  # fmt: skip
+    for options, message in (
+        ({"layer": "raw"}, "no layer 'raw'"),
+        ({"mask": "gone"}, "no column 'gone'"),
+        ({"key": "obsm/umap"}, "no matrix 'obsm/umap'"),
+        ({"mask": [True]}, "Pass 25 true or false values"),
+    ):
         with pytest.raises(InputError, match=message):
             ek.decompose(adata, k=2, **options)
     with pytest.raises(InputError, match="ndarray"):
         ek.single_cell.pca(LOGS)
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        ({"n_components": 5}, r"pca\(\) got an unexpected keyword argument 'n_components'. Use n_comps="),
+        ({"svd_solver": "arpack"}, "Leave it out, or use solver="),
+        ({"random_state": 0}, "Use rng="),
+        ({"use_highly_variable": False}, "or mask_var=None for all genes"),
+        ({"chunked": True}, "Use memory="),
+    ],
+)
+def test_keywords_of_scanpy_are_refused_with_the_right_one(adata, options, hint):
+    with pytest.raises(TypeError, match=hint):
+        ek.single_cell.pca(adata, **options)
+
+
+def test_too_many_components_are_refused(adata):
+    with pytest.raises(ParameterError, match="n_comps=500 is out of range: use a whole number from 1 to 25"):
+        ek.single_cell.pca(adata, 500, mask_var=None)

@@ -112,6 +112,6 @@ def details_of(d: Decomposition, kind: type[K]) -> K:
     if isinstance(d.details, kind):
         return d.details
     raise InputError(
-        f"This function needs a decomposition whose details are {kind.__name__}, but the details of a "
-        f"decomposition by {d.method!r} are {type(d.details).__name__}."
+        f"This function needs a decomposition with details of type {kind.__name__}, but the details of this "
+        f"{d.method!r} decomposition are of type {type(d.details).__name__}."
     )

@@ -289,9 +289,9 @@ def require(package: str, *, extra: str | None = None, purpose: str = "this") ->
     package : str
         Name of the package.
     extra : str or None, default None
-        Extra of Eckart that installs the package.
+        Eckart extra that installs the package.
     purpose : str, default 'this'
-        Purpose that the error message mentions.
+        What the package is needed for. The error message mentions it.
 
     Returns
     -------

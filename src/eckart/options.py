@@ -7,6 +7,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
@@ -21,8 +22,17 @@ Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | Literal["e
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+@dataclass(frozen=True, kw_only=True)
+class CommonOptions:
+    """Options that every method takes, with their defaults, not yet checked; each method adds its own."""
+
+    left: bool = False
+    rng: Seed = None
+    memory: str | int | None = None
+
+
 class FitKeywords(TypedDict, total=False):
-    """Options that every method takes, as keyword arguments; each method adds its own and declares the defaults."""
+    """The same as keyword arguments."""
 
     left: bool
     rng: Seed
@@ -48,7 +58,9 @@ def _letters(name: str) -> str:
 SKLEARN_NAMES = {
     "n_components": "Use k=..., or explain=0.95 to explain 95 % of the variance",
     "n_comps": "Use k=...",
-    "svd_solver": "Use solver=...",
+    "svd_solver": "Leave it out, or use solver=...",
+    "use_highly_variable": "Use mask_var='highly_variable', or mask_var=None for all genes",
+    "chunk_size": "Use memory=...",
     "algorithm": "Use solver=...",
     "eigen_solver": "Use solver=...",
     "random_state": "Use rng=...",
@@ -105,14 +117,20 @@ def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> 
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{_hint(name, allowed)}")
 
 
-def _hint(name: str, allowed: Sequence[str]) -> str:
-    """What to type instead of an unknown name, as the end of a sentence."""
+def _known_elsewhere(name: str, allowed: Sequence[str]) -> str:
+    """The allowed option that scikit-learn, or another function of Eckart, calls by this name; empty if none."""
     known = SKLEARN_NAMES.get(name, "")
-    if known and all(other in allowed for other in re.findall(r"(?:Use|or) (\w+)=", known)):
+    if known and all(other in allowed for other in re.findall(r"(?:Use|or|use) (\w+)=", known)):
         return f". {known}{'' if known.endswith('...') else '.'}"
     same = [other for group in _SAME_MEANING if name in group for other in group if other in allowed]
-    if same:
-        return f". Use {same[0]}=...{' to limit the number.' * (same[0] == 'most')}"
+    return f". Use {same[0]}=...{' to limit the number.' * (same[0] == 'most')}" if same else ""
+
+
+def _hint(name: str, allowed: Sequence[str]) -> str:
+    """What to type instead of an unknown name, as the end of a sentence."""
+    known = _known_elsewhere(name, allowed)
+    if known:
+        return known
     near = near_match(name, allowed)
     listed = len(allowed) <= _MOST_LISTED and near == "."
     return f"{near} It accepts {', '.join(allowed)}." if listed else near

@@ -31,7 +31,7 @@ class Plan:
     why : str
         Reason for the choice of the solver.
     settings : dict
-        Options of the computation, after they were checked.
+        Validated options of the computation.
 
     See Also
     --------

@@ -42,7 +42,8 @@ def report(
     data : array-like, sparse matrix, data frame or path, default None
         The fitted data. With them, the report compares rows with their reconstructions and can colour rows by a column.
     labels : mapping of str to sequence of str, default None
-        Labels by which the report can colour rows: for each name, one text per row.
+        Labels that the report can use to colour the rows. Each key is the name of a label, and each value contains one
+        string per row.
     ranks : RankChoice, 'auto' or None, default 'auto'
         Result of `choose_rank`. 'auto' applies the rules for the number of components. None leaves this section out.
     **options : dict

@@ -260,7 +260,7 @@ class Decomposition(Generic[D]):
         return float((np.float64(self.norm) / max(self.weight - 1.0, 1.0) ** 0.5) ** 2)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the decomposition to one file, with a checksum and a version and without pickle.
+        """Write the decomposition to one file, which has a checksum and contains no pickle.
 
         Parameters
         ----------

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from eckart.aliases import Keywords
-from eckart.api import decompose
+from eckart.api import decompose, option_names
 from eckart.arrays import to_numpy
 from eckart.errors import InputError
 from eckart.io.objects.cells import is_anndata, mask_indices
 from eckart.io.open_data import open_with
 from eckart.io.read_options import ReadOptions
-from eckart.options import Seed, memory_bytes
+from eckart.options import Seed, check_count, check_names, memory_bytes
 from eckart.projecting import project
 from eckart.registry import get_method
 from eckart.result import Decomposition
@@ -101,11 +102,12 @@ def pca(
         raise InputError(
             f"Expected an AnnData object, but got {type(adata).__name__}. For other data, use eckart.decompose."
         )
+    check_names("pca", options, _option_names())
     cells: Any = cast("Any", adata).copy() if copy else adata
     mask_var = _mask(cells, mask_var)
     source = open_with(cells, ReadOptions(layer=layer, mask=mask_var), memory=memory_bytes(memory))
-    most = min(source.shape) - 1
-    k = min(_MOST, most) if n_comps is None else n_comps
+    short = min(source.shape)
+    k = min(_MOST, short - 1) if n_comps is None else check_count("n_comps", n_comps, short)
     d = decompose(
         source, get_method("pca" if zero_center else "svd"), k=k, scale=scale, memory=memory, rng=rng, **options
     )
@@ -125,6 +127,13 @@ def pca(
         **_certificate(d),
     }
     return cells if copy else None
+
+
+def _option_names() -> tuple[str, ...]:
+    """Options of `decompose` that the parameters of `pca` do not replace, and these parameters."""
+    replaced = {"k", "explain", "error", "center"}
+    own = tuple(inspect.signature(pca).parameters)[1:-1]
+    return (*own, *(name for name in option_names(get_method("pca")) or () if name not in {*own, *replaced}), "device")
 
 
 def _mask(cells: Any, mask: str | np.ndarray | None) -> str | np.ndarray | None:

@@ -133,7 +133,7 @@ def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: StackedBl
     try:
         return step(block)
     except (MissingValuesError, NotFiniteError):
-        refuse_not_finite(matrix, matrix.source.metadata.column_names)
+        refuse_not_finite(matrix, matrix.source.metadata)
 
 
 def _write(

@@ -52,7 +52,7 @@ class AccuracyWarning(EckartWarning):
 
 @document
 class DataWarning(EckartWarning):
-    """The data make the result misleading.
+    """The result may be misleading because of a property of the data.
 
     {See Also: EckartWarning}
 

@@ -88,3 +88,14 @@ def test_a_group_of_one_row_is_called_so() -> None:
     assert found is not None
     assert found.count == 1
     assert "The smallest group has only 1 row" in found.lines[0]
+
+
+def test_a_partition_with_overlapping_groups_is_mentioned() -> None:
+    """Two of the three cultivars of wine overlap: the rule finds two clusters, and says that three stand out more."""
+    from sklearn.datasets import load_wine
+
+    found = ek.analyze(load_wine().data, scale=True).clusters
+    assert found is not None
+    assert found.count == 2
+    sentence = "A partition into 3 groups stands out more, with a mean silhouette width of 0.45, but at least two"
+    assert sentence in found.lines[0]

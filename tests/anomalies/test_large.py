@@ -208,7 +208,7 @@ class TestFilesThatChange:
         rows = 20_000 // (90 * 8)
         data[6 * rows + 3, 5] = np.nan
         np.save(table, data)
-        with pytest.raises(ek.errors.MissingValuesError, match=rf"block 7 of .*row {6 * rows + 4}, column 6"):
+        with pytest.raises(ek.errors.MissingValuesError, match=rf"row {6 * rows + 4}, column 6"):
             ek.decompose(table, k=3, checkpoint=tmp_path / "c")
         assert (tmp_path / "c" / "run.json").exists()
 

@@ -157,13 +157,13 @@ def test_reconstruct_from_data(numbers: np.ndarray) -> None:
     np.testing.assert_allclose(np.load("blocks.npy"), np.load("whole.npy"), atol=1e-10)
 
 
-def test_gaps_are_named_by_file_block_row_column(numbers: np.ndarray) -> None:
+def test_gaps_are_named_by_file_row_column(numbers: np.ndarray) -> None:
     table = numbers.copy()
     table[1700, 4] = np.nan
     path = stored("npy", table)
     result = run("fit", path, "-k", "2", "--memory", SMALL, "-o", "m.eckart")
     assert result.exit_code == 2
-    for word in ("t.npy", "block", "row 1701", "column 5"):
+    for word in ("t.npy", "row 1701", "column 5"):
         assert word in result.stderr
     done("fit", path, "-k", "2", "--columns", "x1,x2", "--memory", SMALL, "-o", "m.eckart")
     result = run("transform", "m.eckart", path, "-o", "s.npy", "--drop", "x1", "--memory", SMALL)

@@ -166,7 +166,7 @@ def test_sources_keep_identifiers_and_say_so() -> None:
     metadata = open_source(write("a.csv", "id,a,b\n1,2,3\n2,5,4\n3,1,7\n")).metadata
     assert metadata.column_names == ("id", "a", "b")
     assert metadata.column_roles == {"id": "analysed", "a": "analysed", "b": "analysed"}
-    assert any("'id' seems to number the rows" in note for note in metadata.notes)
+    assert any("'id' seems to identify or number the rows" in note for note in metadata.notes)
 
 
 class TestTerminal:

@@ -199,7 +199,8 @@ def test_documents_with_the_words_are_named_if_none_is_listed() -> None:
     model = ek.TextConcepts(2).fit([*RARE, "zebra red"])
     found = model.search("zebra", n=3)
     assert "zebra" not in " ".join(map(model.snippet, found.names))
-    assert found.notes[0].startswith("No listed document contains a word of the query. These do: '13', '12'.")
+    expected = "None of the listed documents contains a word of the query. These documents do: '13', '12'."
+    assert found.notes[0].startswith(expected)
 
 
 def test_the_command_matches_words_too(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ NEW = RNG.normal(size=(13, 5)) * 2 + [10, 20, -5, 0, 1]
 MODELS = {
     "pca": ek.PCA(3),
     "pca scaled and whitened": ek.PCA(3, whiten=True, scale=True),
+    "pca of a share": ek.PCA(0.9),
+    "pca by likelihood": ek.PCA("mle"),
     "svd": ek.TruncatedSVD(2),
     "incremental": ek.IncrementalPCA(2, whiten=True),
     "nmf": ek.NMF(3, random_state=0, max_iter=5000),

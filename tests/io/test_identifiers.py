@@ -17,9 +17,31 @@ COUNTED = np.arange(ROWS) + 1.0
 CASES = {
     "in order": ("id", COUNTED, True),
     "in no order": ("customer_id", RNG.permutation(ROWS) * 3.0, True),
-    "twice the same": ("id", np.r_[COUNTED[:-1], 1.0], False),
+    "twice the same": ("id", np.r_[COUNTED[:-1], 1.0], True),
+    "twice the same index": ("index", np.r_[COUNTED[:-1], 5.0], False),
+    "some patients with several rows": ("ID", RNG.integers(61_634, 13_454_352, ROWS).astype(float), True),
+    "all patients with several rows": ("patientId", RNG.integers(0, 30, ROWS).astype(float), True),
+    "in lower case": ("userid", RNG.integers(0, 30, ROWS).astype(float), True),
+    "a running count in each group": ("index", (COUNTED - 1) % 50 + 1, True),
+    "a running count in groups of other sizes": ("index", np.r_[COUNTED[:250], COUNTED[:90], COUNTED[:60]], True),
+    "a running count in groups, in no order": ("index", RNG.permutation((COUNTED - 1) % 50), True),
+    "groups of rows": ("subject", np.repeat(np.arange(40), 10) + 1.0, True),
+    "groups of other sizes": ("subject", np.sort(np.r_[np.arange(40), RNG.integers(0, 40, ROWS - 40)]) + 1.0, True),
+    "an index of prices": ("index", RNG.integers(90, 130, ROWS).astype(float), False),
+    "account numbers": ("account_number", RNG.permutation(ROWS) * 7.0, True),
+    "cases and controls": ("case", np.repeat([0.0, 1.0], ROWS // 2), False),
+    "levels of an experiment": ("no", (COUNTED - 1) % 10 + 1, False),
+    "a grid": ("row", (COUNTED - 1) % 20 + 1, False),
+    "diodes": ("Id", np.r_[COUNTED[:-1], -1.0], False),
+    "humidity": ("humidity", COUNTED, False),
+    "acidity": ("acidity", RNG.integers(0, 9, ROWS).astype(float), False),
+    "ages": ("age", RNG.integers(20, 60, ROWS).astype(float), False),
+    "rooms": ("Num_rooms", RNG.integers(1, 9, ROWS).astype(float), False),
+    "covid": ("covid", RNG.integers(0, 9, ROWS).astype(float), False),
+    "covid in capitals": ("COVID", RNG.integers(0, 9, ROWS).astype(float), False),
     "a fraction": ("id", np.r_[COUNTED[:-1], 0.5], False),
-    "missing": ("id", np.r_[COUNTED[:-1], np.nan], False),
+    "missing": ("id", np.r_[COUNTED[:-1], np.nan], True),
+    "missing index": ("index", np.r_[COUNTED[:-1], np.nan], False),
     "counts": ("row", COUNTED, True),
     "counts in no order": ("row", RNG.permutation(ROWS) + 5.0, True),
     "people": ("respondent", COUNTED, True),
@@ -65,8 +87,8 @@ def test_whole_and_in_blocks(tmp_path, monkeypatch, case):
 
 
 @pytest.mark.parametrize("case", [
-    "in order", "counts", "twice the same", "with a gap", "a fraction", "missing", "codes", "codes with gaps",
-    "code with fractions",
+    "in order", "counts", "twice the same", "twice the same index", "with a gap", "a fraction", "missing", "codes",
+    "codes with gaps", "code with fractions",
 ])  # fmt: skip
 def test_ascending_values_need_no_memory(tmp_path, monkeypatch, case):
     monkeypatch.setattr(identifiers, "_BLOCK", 1000)
@@ -80,7 +102,7 @@ def test_ascending_values_need_no_memory(tmp_path, monkeypatch, case):
 
 def test_what_could_not_be_compared_is_noted(tmp_path, monkeypatch):
     monkeypatch.setattr(identifiers, "SMALL", 0)
-    name, values, _ = CASES["in no order"]
+    name, values = "index", CASES["in no order"][1]
     found = without_identifiers(sources(tmp_path, name, values)[1], 1000)
     assert found.metadata.column_names == ("a", name, "b")
     assert [note.code for note in found.metadata.notes][-1] == "numbering_column"
@@ -134,6 +156,32 @@ def test_codes_are_labels_unless_they_are_named(tmp_path):
     assert note in found.decomposition.notes
     assert ek.analyze(table, columns=["zip", "sales", "staff"]).decomposition.columns == 3
     assert any("'zip' seems to contain codes" in note for note in ek.open_data(table).metadata.notes)
+
+
+def test_identifiers_of_groups_are_categories():
+    rng = np.random.default_rng(5)
+    school = np.repeat([3, 14, 20], 20)
+    columns = {"school_id": school, "maths": rng.standard_normal(60) + school, "music": rng.standard_normal(60)}
+    found = ek.analyze(columns)
+    assert [(role.name, role.role) for role in found.roles] == [
+        ("school_id", "category"), ("maths", "measure"), ("music", "measure"),
+    ]  # fmt: skip
+    assert set(found.labels["school_id"]) == {"3", "14", "20"}
+    note = (
+        "The column 'school_id' is not analysed, because it identifies groups of rows. "
+        "To analyse it anyway, use columns=[...]."
+    )
+    assert note in found.decomposition.notes
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_identifiers_of_ratings_are_kept(tmp_path, stream):
+    """They say which row and column of the table each rating belongs to."""
+    pairs = np.array([(i, j) for i in range(20) for j in range(15) if (i + j) % 3])
+    columns = {"userId": pairs[:, 0], "movieId": pairs[:, 1], "rating": RNG.integers(1, 6, len(pairs))}
+    parquet.write_table(pa.table(columns), tmp_path / "ratings.parquet")
+    source = ek.open_data(tmp_path / "ratings.parquet", stream=stream)
+    assert without_identifiers(source).metadata.column_names == ("userId", "movieId", "rating")
 
 
 def test_times_as_numbers_are_dates():

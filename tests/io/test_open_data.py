@@ -363,3 +363,12 @@ def test_the_home_folder_is_meant_by_a_tilde(tmp_path: Path, monkeypatch):
     FRAME.to_csv(tmp_path / "a.csv", index=False)
     np.testing.assert_allclose(ek.open_data("~/a.csv").matrix, X)
     assert ek.open_data(["~/a.csv", "~/a.csv"]).shape == (120, 4)
+
+
+@pytest.mark.parametrize("open_it", [ek.open_data, ek.decompose, lambda X: ek.PCA(2).fit(X)])
+def test_pairs_and_mappings_of_mappings_are_refused_by_what_they_are(open_it):
+    X = np.random.default_rng(0).standard_normal((20, 4))
+    with pytest.raises(InputError, match=r"a tuple of 2 arrays with the shapes \(20, 4\) and \(20,\). Pass only the"):
+        open_it((X, X[:, 0]))
+    with pytest.raises(InputError, match=r"a mapping for each name"):
+        open_it({"a": {0: 1.0, 1: 2.0}, "b": {0: 3.0, 1: 5.0}})

@@ -38,3 +38,16 @@ def test_links_given_by_the_user_are_followed(tmp_path: Path, secret: Path) -> N
     (tmp_path / "data" / "readme.txt").symlink_to(secret)  # not read
     for place in ("file.parquet", "folder"):
         assert ek.open_data(tmp_path / place).shape == (3, 2)
+
+
+def test_a_folder_with_many_other_files_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search of all folders of a computer would take minutes."""
+    from eckart.io import several
+
+    monkeypatch.setattr(several, "_MOST_OTHERS", 5)
+    for number in range(8):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}" / "readme.txt").write_text("text")
+    (tmp_path / "7" / "link").symlink_to(tmp_path)
+    with pytest.raises(FileError, match=r"neither a Zarr store nor a folder of Parquet files"):
+        ek.open_data(tmp_path)

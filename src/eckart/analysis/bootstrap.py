@@ -182,7 +182,7 @@ class Bootstrap:
 
     def _intervals(self) -> str:
         draws = len(self.explained_variance_ratio)
-        return f"{100 * self.confidence:g} % of {draws:,} bootstrap resamples lie between 'lower' and 'upper'."
+        return f"'lower' and 'upper' bound {100 * self.confidence:g} % intervals from {draws:,} bootstrap resamples."
 
 
 def bootstrap(

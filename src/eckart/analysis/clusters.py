@@ -80,6 +80,18 @@ class Clusters:
         return tuple(f"cluster {code + 1}" for code in self.codes.tolist()) if self.count > 1 else ()
 
 
+def _sample_of(rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Indices of all rows, or of a random sample if there are many."""
+    return np.arange(rows) if rows <= _SAMPLE else np.sort(rng.choice(rows, _SAMPLE, replace=False))
+
+
+def _of_all_rows(unit: np.ndarray, sample: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The clusters of all rows from those of the sample, the largest first."""
+    means = np.array([sample[codes == i].mean(axis=0) for i in range(codes.max() + 1)])
+    codes = _consolidated(unit, means)
+    return np.asarray(np.argsort(np.argsort(-np.bincount(codes), kind="stable"))[codes])
+
+
 def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters | None:
     """Clusters of the rows on the first k components; None without coordinates of rows or with fewer than 12 rows.
 
@@ -94,7 +106,7 @@ def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters
     largest = max(float(np.abs(scores).max()), np.finfo(float).tiny)
     unit = scores / largest
     rng = np.random.Generator(np.random.Philox(0))
-    chosen = np.arange(d.rows) if d.rows <= _SAMPLE else np.sort(rng.choice(d.rows, _SAMPLE, replace=False))
+    chosen = _sample_of(d.rows, rng)
     sample = unit[chosen]
     if matrix is not None and len(np.unique(sample.round(_DIGITS), axis=0)) > _MOST_CLUSTERS:
         sample = sample + _spread(d, matrix, chosen, k, rng) / largest
@@ -111,8 +123,7 @@ def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters
             f"groups and a mean silhouette width of {width:.2f}. {choice.objection}"
         )
         return Clusters(np.zeros(d.rows, np.intp), 1, k, width, reference, (line,))
-    codes = _consolidated(unit, np.array([sample[codes == i].mean(axis=0) for i in range(codes.max() + 1)]))
-    codes = np.argsort(np.argsort(-np.bincount(codes), kind="stable"))[codes]  # the largest cluster first
+    codes = _of_all_rows(unit, sample, codes)
     count = int(codes.max()) + 1
     line = (
         f"The scores on {components} form {count} clusters (Ward's method, refined by k-means). Their "
@@ -120,6 +131,11 @@ def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters
         f"{count} clusters would reach at most {reference:.2f}. Fewer rows lie between neighbouring "
         "clusters than around their means."
     )
+    if choice.overlapping is not None:
+        line += (
+            f" A partition into {choice.overlapping} groups stands out more, with a mean silhouette width of "
+            f"{found[choice.overlapping][0]:.2f}, but at least two of its groups are not clearly separated."
+        )
     return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
 
 
@@ -168,6 +184,8 @@ class _Choice:
     """The largest width of as many clusters in normal samples."""
     objection: str
     """Why the partition does not count, or ""."""
+    overlapping: int | None = None
+    """Number of groups of a partition that stands out more, but whose groups are not separated."""
 
 
 def _compared(points: Floats, found: Partitions, references: list[Partitions]) -> _Choice:
@@ -186,7 +204,9 @@ def _compared(points: Floats, found: Partitions, references: list[Partitions]) -
         objection = "Neighbouring groups are not separated: as many rows lie between them as around their means."
         if 0.5**smallest > _LEVEL:  # too few to show a gap
             objection = f"The smallest group has only {counted(smallest, 'row')}, which may be an outlier."
-    return _Choice(counts[best], float(widths[1:, best].max()), objection)
+    most = int(excess[0].argmax())
+    overlapping = None if objection or most == best else counts[most]
+    return _Choice(counts[best], float(widths[1:, best].max()), objection, overlapping)
 
 
 def _is_separated(points: Floats, codes: Codes) -> bool:

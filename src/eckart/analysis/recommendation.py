@@ -58,7 +58,9 @@ def _without_choice(d: Decomposition) -> Recommendation | None:
         if column is not None:
             first = f"The variance of {quoted(column)} is so large that {component_labels(d)[0]} is this column alone."
             remedy = "Scale the columns, or leave this one out if it identifies rows"
-            typed = either("scale=True, or columns=[...] with the others", f"--scale or --drop {shlex.quote(column)}")
+            typed = either(
+                "scale=True, or columns=[...] without this column", f"--scale or --drop {shlex.quote(column)}"
+            )
             return Recommendation(1, explained(d), "", Note("dominating_column", f"{first} {remedy}: {typed}."), 1)
         sentence = (
             f"The data vary in only one direction, so {component_labels(d)[0]} explains all of the {total_name(d)}."
@@ -106,10 +108,13 @@ def _none(d: Decomposition, choice: RankChoice, why: str) -> str:
     share = percent(float(floats(d.explained_variance_ratio)[0]))
     first = f"{component_labels(d)[0]} explains {share} of the {total_name(d)}"
     if choice.decided_by in _TESTS and any(code_of(note) == "copied_columns" for note in choice.notes):
-        unrelated = "if multiples of other columns are left out, unrelated columns would explain as much"
-        return f"No component stands out from noise. {why} {first}; {unrelated}."
+        unrelated = (
+            "If multiples of other columns are left out, the first component of unrelated columns would explain "
+            "as much."
+        )
+        return f"No component stands out from noise. {why} {first}. {unrelated}"
     if choice.decided_by in _TESTS:
-        unrelated = "no more than it would if columns with these variances were unrelated"
+        unrelated = "but the first component of unrelated columns with the same variances would explain as much"
         return f"No component stands out from noise. {why} {first}, {unrelated}."
     return f"No component is clearly separated from the next. {why} {first}, but correlated noise can explain as much."
 
@@ -144,8 +149,8 @@ def _without_rules(d: Decomposition) -> Recommendation:
     """The answer if no rule gave a number: what is explained, without advice on noise."""
     if not method_of(d).additive or d.which == "smallest":
         sentence = (
-            f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule applies that recommends "
-            "how many to keep."
+            f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule for choosing their number applies "
+            f"here."
         )
         return Recommendation(None, None, "", sentence, d.k)
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _TARGET - 1e-12)) + 1
@@ -166,8 +171,8 @@ def _only_explained(d: Decomposition, enough: int) -> Recommendation:
     some = "the first explains" if enough == 1 else f"the first {enough} explain"
     first = f"; {some} at least 90 %" if enough < d.k else ""
     sentence = (
-        f"The {all_of_them} {interval(*bounds)} of the {total_name(d)}{first}. No rule applies that "
-        "recommends how many to keep."
+        f"The {all_of_them} {interval(*bounds)} of the {total_name(d)}{first}. No rule for choosing their number "
+        f"applies here."
     )
     return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
 

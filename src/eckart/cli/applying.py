@@ -83,7 +83,7 @@ def transform(
     metavar="DATA",
     help="Compute the scores from DATA, instead of reading them from SCORES.",
 )
-@_written("Undo the scaling of scores that 'eckart transform --whiten' computed.")
+@_written("Read SCORES as whitened scores, which 'eckart transform --whiten' writes.")
 def reconstruct(
     console: Console, model: str, scores: str | None, from_data: str | None, output: Output, reading: ReadingOptions,
     whiten: bool, safe_csv: bool, memory: int | None,

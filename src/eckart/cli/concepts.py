@@ -65,7 +65,8 @@ def asked(f: Command) -> Command:
 def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> None:
     """Show the coordinates of a row in the concept space of MODEL.
 
-    Describe the row with ENTRIES of the form column=value, with --row or with --text. Entries that you leave out are 0.
+    Describe the row with ENTRIES of the form column=value, with --row or with --text. Entries that you leave out count
+    as 0, or as the column mean if MODEL was fitted to centred data.
 
     \b
     Examples:
@@ -125,8 +126,8 @@ def recommend(
     Describe the row with ENTRIES of the form column=value, with --row or with --text.
 
     MODEL is a model file or a table of ratings. In a table of ratings, empty cells are unknown ratings. A table with
-    one rating per line (row, column, rating) also works. Eckart fits only the known ratings. For a row without
-    ratings, it predicts the column means.
+    one rating per line (row, column, rating) also works. Eckart fits its model only to the known ratings. For a row
+    without ratings, it predicts the column means.
 
     \b
     Examples:
@@ -177,7 +178,7 @@ def recommend(
 @click.option(
     "--proof",
     is_flag=True,
-    help="Also prove how much of the ranking stays the same if full rows are compared, not only concepts.",
+    help="Also prove how much of the ranking would stay the same if full rows were compared.",
 )
 @reading
 @with_console

@@ -17,7 +17,7 @@ from eckart.cli.worked import lang
 @lang
 @with_console
 def errata(console: Console, number: int | None, style: str, lang: str | None) -> None:
-    """List common errors in lecture notes, or show the computation that proves error NUMBER.
+    """List common errors in lecture notes, or show the computation that proves correction NUMBER.
 
     \b
     Examples:

@@ -52,8 +52,8 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
         _option("--flip", "Reverse the signs of these components, counted from 1.", type=Numbers(), metavar="I,J,..."),
     ),
     "minor-components": (_k, *_table),
-    "svd": (_k, _choice("--form", "compact full", "Size of U and V: only the columns that the rank needs (compact), "
-    "or square matrices (full).")),
+    "svd": (_k, _choice("--form", "compact full", "compact keeps only non-zero singular values. full makes U and V "
+    "square.")),
     "energy": (_share,),
     "query": (_k,),
     "power-iteration": (

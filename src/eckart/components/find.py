@@ -219,7 +219,7 @@ def _solve(
             raise
         finite = False
     if not finite:
-        refuse_not_finite(stored(opened), opened.metadata.column_names)
+        refuse_not_finite(stored(opened), opened.metadata)
     return problem, solution
 
 

@@ -85,7 +85,7 @@ def project_on_components(decomposition: Decomposition, data: object, *, whiten:
     with np.errstate(over="ignore", invalid="ignore"):
         scores = _centred_product(terms.matrix, right, terms.mean, terms.exponent)
     if not bool(namespace(scores).all(namespace(scores).isfinite(scores))):
-        refuse_not_finite(stored(opened), opened.metadata.column_names)
+        refuse_not_finite(stored(opened), opened.metadata)
     return scores
 
 

@@ -72,13 +72,13 @@ def read_documents(source: Texts, *, column: str | None = None, names: Iterable[
     Parameters
     ----------
     source : path, sequence of str, mapping of names to texts, or Series
-        A folder of text files; a .csv or .tsv file; JSON lines (.jsonl, .ndjson); a SMART collection; another text file
-        with one document a line. Files may be compressed (.gz).
+        A folder of text files, a .csv or .tsv file, a JSON Lines file (.jsonl, .ndjson), a SMART collection, or any
+        other text file with one document per line. Files may be compressed (.gz).
     column : str, optional
-        Column of a CSV file, or key of JSON lines, that has the text. Default: one that is called text, body, content,
-        ..., else the one with the longest texts.
+        CSV column or JSON key that contains the text. By default, the one named text, body, content or similar, or
+        otherwise the one with the longest texts.
     names : iterable of str, optional
-        Names of the documents; for a CSV file or JSON lines also the name of a column, if it is a str.
+        Names of the documents. For a CSV or JSON Lines file, a single string is the column or key that contains them.
     """
     if isinstance(source, Documents):
         return source

@@ -58,10 +58,8 @@ class Explanation:
         Amount that each entry of the row adds to the score, largest first. Empty if the score is not a sum over the
         entries.
     others : float
-        Amount that the columns without an entry add. It is not 0 if the data were centred, because a 0 then differs
-        from the mean.
-    notes : tuple of str
-        Remarks on the result.
+        Amount that the columns without an entry add. It can differ from 0 only if the data were centred.
+    {notes}
 
     {See Also: Concepts.explain}
 
@@ -80,12 +78,11 @@ class Explanation:
     others: float
     notes: tuple[str, ...] = ()
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             The score and its parts.
         """
         return {
@@ -141,7 +138,8 @@ def _by_entry(
             (
                 Note(
                     "entries_unknown",
-                    f"The model does not contain the entries of this row, so they cannot be explained. {DATA}.",
+                    f"The model does not contain the entries of this row, so their contributions cannot be computed. "
+                    f"{DATA}.",
                 ),
             ),
         )

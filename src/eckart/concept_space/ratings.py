@@ -53,7 +53,7 @@ class RatingScore:
     cold: int
     """Held-out entries whose row or column has no other known entry."""
     note: str = ""
-    """How pairs that are rated several times were treated. Empty if there are none."""
+    """How repeated ratings of the same row and column were treated. Empty if there are none."""
 
     def __str__(self) -> str:
         cold = counted(self.cold, "rating is", "ratings are")
@@ -98,7 +98,7 @@ class Ratings(BaseEstimator):
     column_names_ : tuple of str or None
         Names of the columns, if the table has them.
     note_ : str
-        How pairs that are rated several times were treated. Empty if there are none.
+        How repeated ratings of the same row and column were treated. Empty if there are none.
 
     See Also
     --------
@@ -177,7 +177,8 @@ class Ratings(BaseEstimator):
         Returns
         -------
         float
-            Predicted rating. If the row or the column has no known entries, only the mean and the other bias are used.
+            Predicted rating. If the row or the column has no known entries, the prediction uses only the overall mean
+            and the bias that is known.
         """
         check_is_fitted(self)
         i, j = self._rows.place(row), self._columns.place(column)
@@ -187,11 +188,7 @@ class Ratings(BaseEstimator):
     def recommend(self, row: int | str, n: int = 10) -> Ranking:
         """Recommend the columns with the highest predicted ratings among those that a row has not rated.
 
-        {Parameters: row [rating], n [columns]}
-
-        Returns
-        -------
-        Ranking
+        {Parameters: row [rating], n [columns]; Returns: Ranking}
             Names and predicted ratings of the columns, best first.
         """
         check_is_fitted(self)
@@ -224,7 +221,7 @@ class Ratings(BaseEstimator):
         Returns
         -------
         RatingScore
-            Errors of the model, of a model with biases only, and of the mean.
+            Prediction errors of the model, of a model with only biases, and of the mean.
         """
         check_fraction("share", share)
         (rows, columns, values), shape, _, note = _known(ratings)

@@ -50,10 +50,7 @@ class Hit(NamedTuple):
 class Query:
     """A row and its coordinates on the concepts.
 
-    Attributes
-    ----------
-    name : str
-        Name of the row.
+    {Attributes: name [row]}
     coordinates : array of shape (k,)
         Coordinates of the row.
     columns : array of int
@@ -68,12 +65,12 @@ class Query:
     place : int or None
         Index of the row among the stored rows. None if it is not one of them.
     cold : bool
-        Whether nothing is known about the row, because it has no entries, or only zeros and the data were not centred.
+        Whether nothing is known about the row. This is so if it has no entries, or if all of them are 0 and the data
+        were not centred.
     whole : bool
-        Whether all other entries are 0. If False, they are unknown and are replaced by the column means if the data
-        were centred.
-    notes : tuple of str
-        Remarks on the result.
+        Whether the entries of all columns that are not in `columns` are 0. If False, they are unknown. They then count
+        as the column mean if the data were centred, and as 0 otherwise.
+    {notes}
 
     {See Also: Concepts.query}
 
@@ -96,12 +93,11 @@ class Query:
     whole: bool = True
     notes: tuple[str, ...] = ()
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             Name, coordinates, share outside the concepts and notes.
         """
         return {
@@ -132,10 +128,7 @@ class Query:
 class Ranking:
     """Rows or columns with scores, best first.
 
-    Attributes
-    ----------
-    title : str
-        Title.
+    {Attributes: title}
     names : tuple of str
         Names.
     scores : array of float
@@ -149,9 +142,8 @@ class Ranking:
     proved : int or None
         Number of leading results whose order is proved. None without `proof`.
     set_proved : bool or None
-        Whether it is proved that these are the best results, in any order. None without `proof`.
-    notes : tuple of str
-        Remarks on the result.
+        Whether these results are proved to be the best ones, even if their order is not proved. None without `proof`.
+    {notes}
 
     {See Also: Concepts.similar_rows}
 
@@ -192,12 +184,11 @@ class Ranking:
         others = "no other candidate is better (proved)" if self.set_proved else "other candidates may be better"
         return f"{others}; {order}"
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             Title, hits, what is proved and notes.
         """
         hits = [{"name": hit.name, "place": hit.place, "score": _plain(hit.score)} for hit in self]
@@ -236,10 +227,7 @@ class Ranking:
 class Rankings:
     """Rankings of the columns for many rows.
 
-    Attributes
-    ----------
-    title : str
-        Title.
+    {Attributes: title}
     indices : array of shape (n_rows, n)
         Indices of the columns, counted from 0. -1 marks positions for which there is no further column.
     scores : array of shape (n_rows, n)
@@ -274,12 +262,11 @@ class Rankings:
     def __iter__(self) -> Iterator[Ranking]:
         return (self[row] for row in range(len(self)))
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             Title and the hits of every row.
         """
         return {"title": self.title, "rows": [self[row].to_dict()["hits"] for row in range(len(self))]}

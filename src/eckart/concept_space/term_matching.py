@@ -38,7 +38,8 @@ def with_terms(ranking: Ranking, query: Query, terms: csr_array, names: tuple[st
         best = matching[np.argsort(-cosines[matching], kind="stable")]
         where = listed([names[place] for place in best.tolist()], _NAMED)
         note = Note(
-            "words_elsewhere", f"No listed document contains a word of the query. These do: {where}. {_more(k)}"
+            "words_elsewhere",
+            f"None of the listed documents contains a word of the query. These documents do: {where}. {_more(k)}",
         )
         return replace(ranking, notes=(*ranking.notes, note))
     others = np.setdiff1d(np.arange(terms.shape[0]), matching)

@@ -58,7 +58,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     n_components : int, optional
         Number of concepts. By default a third of the number of documents, but at least 10 and at most 100.
     weights : {"log_entropy", "tfidf", "bm25"}, default: "log_entropy"
-        How the word counts are weighted. After weighting, each document is divided by its length.
+        How the word counts are weighted. After weighting, each document is scaled to unit length.
     stop_words : str or sequence of str, optional
         Words to leave out: a list, the name of a language ("english", "german", "french", "spanish" or "italian"), or
         "auto" for the language that fits the documents best. By default no words are left out.
@@ -168,11 +168,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     def similar(self, document: int | str, n: int = 10) -> Ranking:
         """Find the documents most similar to a document.
 
-        {Parameters: document, n [documents]}
-
-        Returns
-        -------
-        Ranking
+        {Parameters: document, n [documents]; Returns: Ranking}
             Names of the other documents, and the cosines between their concepts and those of the document, best first.
         """
         check_is_fitted(self)
@@ -287,7 +283,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Returns
         -------
         Evaluation
-            Average precision and precision at 10 of every query. It prints their means.
+            Average precision and precision at 10 of every query. Printing it shows their means.
         """
         check_is_fitted(self)
         given = read_documents(queries)

@@ -35,6 +35,12 @@ _RATINGS = """
 >>> path = ek.datasets.path("ratings")
 >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
 """
+_IRIS = """
+>>> from sklearn.datasets import load_iris
+>>> from sklearn.linear_model import LogisticRegression
+>>> import eckart as ek
+>>> X, y = load_iris(return_X_y=True, as_frame=True)
+"""
 _MODEL = """
 >>> import eckart as ek, pathlib, tempfile
 >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
@@ -132,8 +138,9 @@ scoring : str, callable or None, default None
 cv : int, splitter or iterable, default 5
     Cross-validation folds, as in ``sklearn.model_selection.cross_val_score``.
 nested : bool, default False
-    Also estimate the score on new rows (`nested_score_`). For this, the whole search is repeated without each fold in
-    turn and scored on the rows left out. The run time is multiplied by about the number of folds.
+    Also estimate the score on new rows (`nested_score_`). To do so, leave out each fold in turn, repeat the whole
+    search on the other folds, and score the result on the fold left out. The run time is multiplied by about the number
+    of folds.
 row [any] : str, int, array-like, dict, list of str or Query
     The row, in any of the forms that `query` accepts.
 row [rating] : int or str
@@ -176,6 +183,11 @@ divide : {'n-1', 'n', '1'}, default 'n-1'
     ),
     "Returns": _read(
         """
+Table
+Ranking
+Dataset
+dict
+array [of columns] of shape (n_features_in_, n_features_in_)
 matplotlib.axes.Axes
     The axes with the plot.
 str [text]
@@ -207,7 +219,7 @@ ParameterError [not orthogonal]
 ParameterError [no column weights]
     If the components have no loadings, as in Isomap.
 ParameterError [dataset]
-    If there is no table of this name.
+    If there is no table with this name.
 ParameterError [own input]
     If the output file is one of the input files.
 InputError [columns]
@@ -279,7 +291,7 @@ RandomSubsetSearch : Try random sets of columns.
 AccuracyWarning : Warning that the requested accuracy could not be proved.
 Certificate : Proved bounds on the accuracy of a result.
 CheckpointError : Error in a checkpoint.
-DataWarning : Warning that the data make the result misleading.
+DataWarning : Warning that the result may be misleading.
 EckartError : Base class of all errors.
 EckartWarning : Base class of all warnings.
 FileError : Error in a file.
@@ -335,6 +347,12 @@ eckart.fill_missing : The same for data of any size, with standard errors.
     ),
     "Attributes": _read(
         """
+title : str
+    Title.
+name [row] : str
+    Name of the row.
+notes : tuple of str
+    Remarks on the result.
 parts : mapping
     Named results as SymPy values.
 detail : {'brief', 'normal', 'full'}
@@ -347,6 +365,6 @@ figures : tuple of callable
     ),
     "Examples": {
         name: tuple(text.strip().split("\n"))
-        for name, text in {"arrests": _ARRESTS, "ratings": _RATINGS, "model": _MODEL}.items()
+        for name, text in {"arrests": _ARRESTS, "ratings": _RATINGS, "model": _MODEL, "iris": _IRIS}.items()
     },
 }

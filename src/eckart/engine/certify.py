@@ -319,7 +319,7 @@ def summary_of(solution: Solution, low: float, high: float, *, smallest: bool = 
         )
     reason = flat if solution.converged else "the maximum number of passes was reached"
     if solution.undecided:
-        reason = "within rounding error, one component fewer may also explain the requested share"
+        reason = "because of rounding errors, it is unclear whether one component fewer explains the requested share"
     return certified_share(k, low, high, f" ({reason})", smallest=smallest, places=2)
 
 

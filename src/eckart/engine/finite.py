@@ -9,20 +9,20 @@ from typing import NoReturn
 import numpy as np
 
 from eckart.arrays import Matrix, is_sparse, to_numpy
+from eckart.engine.blocks.source import Metadata
 from eckart.errors import MissingValuesError, NotFiniteError
 
 _ROWS = 65536
 
 
-def refuse_not_finite(matrix: Matrix, column_names: tuple[str, ...] | None = None, name: str = "X") -> NoReturn:
+def refuse_not_finite(matrix: Matrix, metadata: Metadata) -> NoReturn:
     """Raise with the number of missing or infinite entries and the position of the first.
 
     `matrix` may be read in blocks.
     """
     missing, infinite, first = _count(matrix)
-    if hasattr(matrix, "edges"):
-        block = int(np.searchsorted(matrix.edges, first[0], side="right"))
-        name = f"{matrix.source.metadata.name} (block {block} of {len(matrix.edges) - 1})"
+    column_names = metadata.column_names
+    name = "X" if metadata.name == Metadata.name else metadata.name  # the usual word for an array
     if missing:
         raise MissingValuesError(
             f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import cast
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from eckart.arrays import is_array, to_numpy
 from eckart.engine.matrix import Opened
 from eckart.engine.svd_options import SVDOptions
 from eckart.errors import InputError, ParameterError
-from eckart.options import check_choice, check_count, check_fraction, check_tolerance, memory_bytes
+from eckart.options import check_choice, check_count, check_fraction, check_tolerance, is_number, memory_bytes
 from eckart.result import Which
-from eckart.wording import SMALLEST, K
+from eckart.wording import SMALLEST, K, assigned, either
 
 METHODS = ("pca", "svd")
 SOLVERS = ("auto", "direct", "gram", "lanczos", "exact")
@@ -59,6 +60,17 @@ class Settings:
         return replace(self, k=None if self.k is None else min(self.k, short))
 
 
+def _check_components(k: object, short: int) -> int:
+    """The number of components; a share, which scikit-learn allows there, has an option of its own."""
+    if is_number(k) and 0.0 < float(cast("float", k)) < 1.0:
+        raise ParameterError(
+            f"{assigned('k', k)} is not a whole number. To explain a share of the variance, use "
+            f"{either('explain=...', '--explain')} instead of {K}.",
+            argument="k", value=k,
+        )  # fmt: skip
+    return check_count("k", k, short)
+
+
 def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
     """Refuse arguments out of range; `short` is the shorter side of the matrix."""
     check_choice("method", method, METHODS)
@@ -78,7 +90,7 @@ def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
     everything = None if target_ratio is not None else short
     return Settings(
         method=method,
-        k=everything if k is None else check_count("k", k, short),
+        k=everything if k is None else _check_components(k, short),
         target_ratio=target_ratio,
         center=method == "pca" if options.center is None else bool(options.center),
         scale=bool(options.scale),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any, Literal, TypeVar, cast
 
@@ -13,6 +13,7 @@ from sklearn import get_config
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, make_constraint
 
 from eckart.errors import ParameterError
+from eckart.io.read_options import NAMES, NO_OPTIONS
 from eckart.options import check_names
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -60,7 +61,7 @@ def validated(method: Method) -> Method:
     @functools.wraps(method)
     def checked(self: Any, *args: object, **kwargs: object) -> Any:
         if kwargs:
-            check_names(f"{type(self).__name__}.{method.__name__}", kwargs, names)
+            _check_keywords(f"{type(self).__name__}.{method.__name__}", kwargs, names)
         given = self.__dict__
         for name, default, allowed in _constraints(cast("Any", type(self))):
             value = given.get(name, default)
@@ -71,6 +72,14 @@ def validated(method: Method) -> Method:
         return method(self, *args, **kwargs)
 
     return cast("Method", checked)
+
+
+def _check_keywords(method: str, given: Iterable[str], names: tuple[str, ...]) -> None:
+    """Refuse an unknown argument, with what to do instead."""
+    for name in given:
+        if name in NAMES and name not in names:
+            raise TypeError(f"{method}() got an unexpected keyword argument {name!r}: {NO_OPTIONS.format(name=name)}")
+    check_names(method, given, names)
 
 
 @functools.lru_cache(maxsize=64)

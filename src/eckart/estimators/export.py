@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
+
 from eckart.aliases import Keywords
 from eckart.arrays import is_array, to_numpy
 
@@ -16,7 +18,8 @@ def with_attributes(theirs: object, ours: object, names: tuple[str, ...]) -> Any
     for name in (*names, *_INPUT):
         if hasattr(ours, name):
             value = getattr(ours, name)
-            setattr(theirs, name, to_numpy(value).copy() if is_array(value) else value)
+            copied = is_array(value) and not isinstance(value, np.generic)
+            setattr(theirs, name, to_numpy(value).copy() if copied else value)
     return theirs
 
 

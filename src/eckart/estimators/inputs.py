@@ -17,12 +17,14 @@ from eckart.engine.blocks.source import RowSource, Source
 from eckart.errors import FileError, InputError, ParameterError
 from eckart.io.open_data import is_frame, not_rectangular, open_with
 from eckart.io.open_matrix import open_matrix
+from eckart.io.read_options import NAMES, NO_OPTIONS
 from eckart.missing.fill import unmasked
 from eckart.options import memory_bytes
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+_OPTION = re.compile(rf"\b({'|'.join(NAMES)})=")
 _FRAMES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
 
 
@@ -92,12 +94,9 @@ def opened(X: object, memory: int | None) -> Any:
         return X
     try:
         return open_with(X, memory=memory)
-    except (ParameterError, FileError) as error:
-        if re.search(r"\b(key|delimiter|decimal|encoding|header|row_names|columns)=", str(error)):
-            hint = (
-                "fit does not accept options for reading data. Open the data first: fit(eckart.open_data(X, key=...))."
-            )
-            raise type(error)(f"{error} {hint}") from error
+    except (ParameterError, FileError, InputError) as error:
+        if (option := _OPTION.search(str(error))) is not None:
+            raise type(error)(f"{error} {NO_OPTIONS.format(name=option[1])}") from error
         raise
 
 

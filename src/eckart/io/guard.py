@@ -22,6 +22,10 @@ _REMEDY = (
 )
 
 
+class Unreadable(Exception):
+    """A sound file of a kind that Eckart does not read; the text says why and what to do instead."""
+
+
 @contextmanager
 def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
     """Turn any exception of the libraries inside into a FileError; errors of Eckart pass unchanged.
@@ -36,11 +40,19 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
         yield
     except EckartError:
         raise
+    except Unreadable as error:
+        raise FileError(f"{where} cannot be read: {error}.") from error
     except MemoryError as error:
         raise MemoryBudgetError(
             f"Reading {where} needs more memory than is available ({reason(error)}). If the file is "
             "much smaller than that, it is damaged. Otherwise, use a machine with more memory, or "
             f"read smaller blocks with {MEMORY}."
+        ) from error
+    except NotImplementedError as error:
+        raise ReadError(
+            f"{where} cannot be read: the library for this format does not support some of its content "
+            f"({reason(error)}). Save the file again with other data types or another compression, for example with "
+            "columns of type int64 or float64. If other programs cannot read it either, it is damaged."
         ) from error
     except Exception as error:
         what = f"is a broken {kind}" if kind else "cannot be read"

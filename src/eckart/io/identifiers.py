@@ -1,10 +1,18 @@
 """Columns of numbers that identify or count the rows (id, index, year) or are codes (zip), which are set aside.
 
-A column is an identifier if all its values are different integers and its name suggests it. Names that may also denote
-a quantity (number, no, row) and columns without a name must count the rows without a gap. A column named year with a
-constant step is the time of each row, also if several rows have the same year. So is a column named date or time with
-seconds since 1970 or dates as 20240131. Whole numbers in a column named like a code (zip, phone, FIPS) name something:
-sums and means of them have no meaning. Times and codes become labels.
+The name of a column and its whole numbers decide together:
+
+- id, patient_id: any whole numbers. If they repeat, they identify groups of rows (patients with several rows).
+- index, key, account number: all different, or a running count that starts again in each group of rows (1 to 50 in each
+  of four groups).
+- case, subject: a count of the rows without a gap, or a running count in each group.
+- number, no, row, and columns without a name: a count of the rows without a gap, because such names may also denote a
+  quantity.
+
+A column named year with a constant step is the time of each row, also if several rows have the same year. So is a
+column named date or time with seconds since 1970 or dates as 20240131. Whole numbers in a column named like a code
+(zip, phone, FIPS) name something: sums and means of them have no meaning. Times, codes and identifiers of groups become
+labels.
 
 The rule is the same for rows read in blocks: columns named like identifiers are read once.
 """
@@ -15,7 +23,7 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -25,14 +33,25 @@ from eckart.environment import SMALL, free_memory
 from eckart.errors import InputError
 from eckart.formatting import about_columns, listed
 from eckart.io.columns import keep
+from eckart.io.entries.rating_lines import is_rating, rating_lines
 from eckart.notes import Note
 from eckart.wording import COLUMNS
 
-_SURE = re.compile(r"(?i:id|ids|index|idx|uid|uuid|guid|key|ssn|rownames?|.*[_ .-](id|key|uid|uuid))|.*[a-z]I[Dd]")
-_POSSIBLE = re.compile(
-    r"(?i:row|rownum|no|nr|num|number|unnamed: ?\d+|column \d+|obs|observation|case|record|serial|"
-    r"respondent|participant|subject|patient|person|student|customer|.*[_ .-](no|nr|num))"
+_THINGS = (
+    "account|case|client|customer|device|employee|household|invoice|item|member|movie|object|order|participant|passenger|"
+    "patient|person|product|record|respondent|sample|session|station|store|student|subject|ticket|transaction|user"
 )
+_IDENTITY = re.compile(
+    rf"(?i:id|ids|uid|uuid|guid|ssn|.*[_ .-](id|uid|uuid|guid)|({_THINGS})id)|.*[a-z]I[Dd]"
+)  # not humidity, acid
+_INDEX = re.compile(rf"(?i:index|idx|key|rownames?|.*[_ .-]key|(serial|{_THINGS})[_ .-]?(no|nr|num|number))")
+_CASE = re.compile(
+    r"(?i:obs|observation|case|record|serial|respondent|participant|subject|patient|person|student|customer)"
+)
+_NUMBER = re.compile(r"(?i:row|rownum|no|nr|num|number|unnamed: ?\d+|column \d+|.*[_ .-](no|nr|num))")
+_NAMES = (_IDENTITY, _INDEX, _CASE, _NUMBER)
+_FEWEST_COUNTED = 5
+"""A running count in each group goes at least so far. Shorter ones may be levels of an experiment."""
 _YEAR = re.compile(r"(?i:year_.*|.*[_ .-]year)")
 _YEAR_ALONE = re.compile(r"(?i:year|yr|jahr|ann[eé]e)")
 """Several rows may have the same one; a year of birth or construction may be a measurement."""
@@ -47,6 +66,7 @@ _CODE = re.compile(
     r"c[oó]digo ?postal|phone|phone ?number|telephone|tel|mobile|fax|fips|naics|isbn|issn|ean|upc|gtin|sku|barcode))"
     r"|.*[a-z](Code|Zip|Phone)"
 )
+_MOST_RATING_COLUMNS = 4
 _FEWEST = 3
 """With fewer rows than this, any column could distinguish them."""
 _BLOCK = 1 << 24
@@ -55,26 +75,42 @@ _BLOCK = 1 << 24
 
 def is_identifier(name: str) -> bool:
     """Whether the name of a column suggests that it identifies the rows: id, index, no, customer_id, ..."""
-    named = _SURE.fullmatch(name) is not None or _POSSIBLE.fullmatch(name) is not None
+    named = any(form.fullmatch(name) for form in _NAMES)
     return named and not name.lower().startswith(("unnamed", "column "))
 
 
 def identifier_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
-    """Positions of the columns that identify or count the rows."""
+    """Positions of the columns that identify or count the rows, or identify groups of them."""
     if len(matrix) < _FEWEST:
         return []
-    sure = np.array([_SURE.fullmatch(name) is not None for name in names], bool)
-    possible = np.array([_POSSIBLE.fullmatch(name) is not None for name in names], bool)
-    found: list[int] = []
-    candidates, step = np.flatnonzero(sure | possible), max(1, (1 << 20) // len(matrix))
-    for start in range(0, len(candidates), step):  # avoids a second matrix
-        some = candidates[start : start + step]
-        ordered = np.sort(matrix[:, some], axis=0)
-        kept = np.isfinite(ordered).all(axis=0) & (ordered == np.rint(ordered)).all(axis=0)
-        steps = np.diff(ordered[:, kept], axis=0)
-        identifies = (steps > 0).all(axis=0) & (sure[some[kept]] | (steps == 1).all(axis=0))
-        found += some[kept][identifies].tolist()
-    return found
+    return [j for j, name in enumerate(names) if _identifies(name, matrix[:, j])]
+
+
+def _identifies(name: str, column: np.ndarray) -> bool:
+    """Whether a column identifies or counts the rows: see above."""
+    if _IDENTITY.fullmatch(name):
+        return _is_code(column)
+    index, case = _INDEX.fullmatch(name), _CASE.fullmatch(name)
+    if not (index or case or _NUMBER.fullmatch(name)):
+        return False
+    if not np.isfinite(column).all() or (column != np.rint(column)).any():
+        return False
+    steps = np.diff(np.sort(column))
+    if (steps == 1).all() or (index and (steps > 0).all()):
+        return True
+    return bool((index or case) and _counts_in_groups(column))
+
+
+def _counts_in_groups(column: np.ndarray) -> bool:
+    """Whether whole numbers from 0 or 1 count the rows of each group, or the groups of consecutive rows."""
+    known, times = np.unique(column, return_counts=True)
+    if known[0] not in (0, 1) or len(known) < _FEWEST_COUNTED or known[-1] - known[0] != len(known) - 1:
+        return False
+    if (times == times[0]).all():  # groups of equal size, in any order of the rows
+        return True
+    steps = np.diff(column)
+    restarts, same = (steps == 1) | (column[1:] == known[0]), (steps == 0) | (steps == 1)
+    return bool(column[0] == known[0] and (restarts.all() or same.all()))
 
 
 def year_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
@@ -126,9 +162,13 @@ def _is_code(column: np.ndarray) -> bool:
     return len(known) > 0 and bool((np.isfinite(known) & (known >= 0) & (known == np.rint(known))).all())
 
 
+def _texts(values: Sequence[float]) -> tuple[str, ...]:
+    return tuple("" if value != value else f"{value:.0f}" for value in values)
+
+
 def _code_texts(values: Sequence[float]) -> tuple[str, ...]:
     """Codes as text. Shorter ones get back the zeros that a number cannot begin with; missing ones are empty."""
-    texts = ["" if value != value else f"{value:.0f}" for value in values]
+    texts = _texts(values)
     width = max(map(len, texts), default=0)
     return tuple(text.zfill(width) if text else "" for text in texts)
 
@@ -144,9 +184,10 @@ def _is_year(column: np.ndarray, *, each: bool) -> bool:
 
 
 class _Found(NamedTuple):
-    """Positions of identifiers, labels of times and of codes by position, and possible identifiers."""
+    """Positions of identifiers, labels of groups, times and codes by position, and possible identifiers."""
 
     identifiers: list[int]
+    groups: dict[int, tuple[str, ...]]
     times: dict[int, tuple[str, ...]]
     codes: dict[int, tuple[str, ...]]
     unknown: list[int]
@@ -162,7 +203,15 @@ def _found(source: DataSource, names: Sequence[str], candidates: list[int], memo
 
 
 def _may_identify(name: str) -> bool:
-    return any(form.fullmatch(name) for form in (_SURE, _POSSIBLE, _YEAR, _YEAR_ALONE, _TIME, _CODE))
+    return any(form.fullmatch(name) for form in (*_NAMES, _YEAR, _YEAR_ALONE, _TIME, _CODE))
+
+
+def _refuse_all(names: Sequence[str]) -> NoReturn:
+    raise InputError(
+        "No numeric column is left to analyse. These columns identify the rows, or contain times "
+        f"or codes: {listed(names)}. To analyse one of them anyway, use {COLUMNS}. To analyse "
+        "categories, encode them as numbers."
+    )
 
 
 def without_identifiers(source: DataSource, memory: int | None = None, *, years: bool = True) -> DataSource:
@@ -174,35 +223,46 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
     if names is None or source.sparse:
         return source
     candidates = [j for j, name in enumerate(names) if _may_identify(name)]
-    if not candidates:
+    if not candidates or _has_ratings(source, names):
         return source
     found = _found(source, names, candidates, memory)
     found = found if years else found._replace(times={})
-    dropped = {*found.identifiers, *found.times, *found.codes}
+    dropped = {*found.identifiers, *found.groups, *found.times, *found.codes}
     if not any(found):
         return source
     if len(dropped) == len(names):
-        raise InputError(
-            "No numeric column is left to analyse. These columns identify the rows, or contain times "
-            f"or codes: {listed(names)}. To analyse one of them anyway, use {COLUMNS}. To analyse "
-            "categories, encode them as numbers."
-        )
+        _refuse_all(names)
     kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
     return replace(kept, metadata=_noted(kept.metadata, names, found))
 
 
+def _has_ratings(source: DataSource, names: Sequence[str]) -> bool:
+    """Whether the table has one value per line, which belongs to the row and the column that identifiers name."""
+    if not hasattr(source, "matrix"):
+        return len(names) <= _MOST_RATING_COLUMNS and any(map(is_rating, names))
+    return isinstance(source.matrix, np.ndarray) and rating_lines(source.matrix, source.metadata) is not None
+
+
 def _compared(names: Sequence[str], candidates: list[int], values: np.ndarray) -> _Found:
     some = [names[j] for j in candidates]
-    years = {candidates[j]: tuple(f"{value:.0f}" for value in values[:, j]) for j in year_columns(some, values)}
-    found = [candidates[j] for j in identifier_columns(some, values)]
-    codes = {candidates[j]: _code_texts(values[:, j].tolist()) for j in code_columns(some, values)}
+    years = {candidates[j]: _texts(values[:, j].tolist()) for j in year_columns(some, values)}
     times = years | {candidates[j]: texts for j, texts in moments(some, values).items()}
+    columns = {j: values[:, i] for i, j in enumerate(candidates)}
+    found = [candidates[j] for j in identifier_columns(some, values) if candidates[j] not in times]
+    groups = {j: _texts(columns[j].tolist()) for j in found if _has_groups(names[j], columns[j])}
+    codes = [candidates[j] for j in code_columns(some, values)]
     return _Found(
-        [j for j in found if j not in times],
+        [j for j in found if j not in groups],
+        groups,
         times,
-        {j: texts for j, texts in codes.items() if j not in {*found, *times}},
+        {j: _code_texts(columns[j].tolist()) for j in codes if j not in {*found, *times}},
         [],
     )
+
+
+def _has_groups(name: str, column: np.ndarray) -> bool:
+    """Whether a column of identifiers has at least two rows for each of them, on average."""
+    return _INDEX.fullmatch(name) is None and 1 < len(np.unique(column)) <= len(column) // 2
 
 
 def _values(source: RowSource) -> np.ndarray:
@@ -217,7 +277,7 @@ def _values(source: RowSource) -> np.ndarray:
 
 
 def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -> _Found:
-    """Identifiers and codes among columns with too many values to keep, without labels.
+    """Identifiers and codes among columns with too many values to keep, without labels and counts in groups.
 
     Strictly increasing integers are all different, and count the rows if all steps are 1. With more rows than possible
     years, rows have no year of their own.
@@ -235,13 +295,14 @@ def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -
         by_one &= (steps == 1).all(axis=0)
         if not (whole | coded).any():
             break
-    sure = np.array([_SURE.fullmatch(names[j]) is not None for j in candidates])
-    possible = np.array([_POSSIBLE.fullmatch(names[j]) is not None for j in candidates])
-    found = whole & ((sure & rising) | (possible & by_one))
-    coded &= np.array([_CODE.fullmatch(names[j]) is not None for j in candidates]) & ~found
-    unknown = whole & ~rising & (sure | possible) & ~coded
+    identity, index, case, number, code = (
+        np.array([form.fullmatch(names[j]) is not None for j in candidates]) for form in (*_NAMES, _CODE)
+    )
+    found = (identity & coded) | (whole & ((index & rising) | ((case | number) & by_one)))
+    coded &= code & ~found
+    unknown = whole & ~rising & (index | case | number) & ~coded
     identifiers, codes, unsure = ([candidates[i] for i in np.flatnonzero(some)] for some in (found, coded, unknown))
-    return _Found(identifiers, {}, dict.fromkeys(codes, ()), unsure)
+    return _Found(identifiers, {}, {}, dict.fromkeys(codes, ()), unsure)
 
 
 def _unknown(names: list[str]) -> Note:
@@ -265,11 +326,18 @@ def _set_aside(names: list[str], one: str, several: str) -> Note:
     return Note("numbering_column_set_aside", text)
 
 
+def _roles(names: Sequence[str], found: _Found) -> dict[str, str]:
+    """Roles of the columns that are neither analysed nor labels."""
+    codes = [j for j, texts in found.codes.items() if not texts]
+    return {names[j]: "identifier" for j in found.identifiers} | {names[j]: "code" for j in codes}
+
+
 def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
     """The metadata with notes on what was set aside, and why."""
     notes, column_roles = [], dict(metadata.column_roles)
     reasons: tuple[tuple[Iterable[int], str, str], ...] = (
         (found.identifiers, "it identifies or numbers the rows", "they identify or number the rows"),
+        (found.groups, "it identifies groups of rows", "they identify groups of rows"),
         (found.times, "it contains the time of each row", "they contain the times of the rows"),
         (found.codes, "its numbers are codes, not quantities", "their numbers are codes, not quantities"),
     )
@@ -279,14 +347,12 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
             notes.append(_set_aside(aside, one, several))
     if found.unknown:
         notes.append(_unknown([names[j] for j in found.unknown]))
-    labels = {names[j]: texts for j, texts in (found.times | found.codes).items() if texts}
+    labels = {names[j]: texts for j, texts in (found.groups | found.times | found.codes).items() if texts}
     return replace(
         metadata,
         labels=metadata.labels | labels,
         notes=(*metadata.notes, *notes),
         parsing_notes=(*metadata.parsing_notes, *notes),
         column_roles=column_roles,
-        roles=metadata.roles
-        | {names[j]: "identifier" for j in found.identifiers}
-        | {names[j]: "code" for j, texts in found.codes.items() if not texts},
+        roles=metadata.roles | _roles(names, found),
     )

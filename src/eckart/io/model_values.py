@@ -127,7 +127,9 @@ def _plain_array(value: object, where: str) -> np.ndarray:
     try:
         array = to_numpy(value)
     except (AttributeError, BufferError, TypeError, ValueError, RuntimeError) as error:
-        message = f"{where} is a {type(value).__name__} and cannot become a NumPy array: {error}. Convert it first."
+        message = (
+            f"{where} is a {type(value).__name__} and cannot be converted to a NumPy array: {error}. Convert it first."
+        )
         raise ModelFileError(message) from error
     if not allowed(array.dtype):
         message = (

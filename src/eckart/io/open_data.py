@@ -20,7 +20,7 @@ from eckart.arrays import is_array, is_sparse
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask, is_dask_table
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.errors import EckartError, FileError, InputError
-from eckart.formatting import counted
+from eckart.formatting import counted, joined
 from eckart.io.columns import keep, places_of
 from eckart.io.guard import reason
 from eckart.io.objects.tensors import plain_array
@@ -64,8 +64,8 @@ def open_data(
         Format of a file: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr. None detects the format from the
         name and the content of the file.
     key : str, default None
-        What to read: the name of an array in an .npz, HDF5 or Zarr file, in a group or in a dict, or a table or SQL
-        query of a database.
+        What to read. For an .npz, HDF5 or Zarr file, a group or a dict, it is the name of an array. For a database, it
+        is the name of a table or an SQL query.
     delimiter : str, default None
         Delimiter of a text file. None detects it.
     decimal : str, default None
@@ -114,7 +114,10 @@ def open_data(
     >>> ek.PCA(1).fit(source).n_features_in_
     2
     """
-    options = ReadOptions(format, key, delimiter, decimal, encoding, header, row_names, columns, layer, mask)
+    options = ReadOptions(
+        format=format, key=key, layer=layer, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header,
+        row_names=row_names, columns=columns, mask=mask,
+    )  # fmt: skip
     found: Source | RowSource = open_with(data, options, memory=memory_bytes(memory), stream=stream)
     return found
 
@@ -317,6 +320,12 @@ def _is_convertible(data: object) -> bool:
 
 def not_rectangular(data: object, error: Exception) -> InputError:
     """Why the data are not a table: the first row of another length, or the error of the conversion."""
+    shapes = [row.shape for row in data if hasattr(row, "shape")] if isinstance(data, list | tuple) else []
+    if len(shapes) > 1 and len(shapes[0]) > 1:  # (X, y)
+        return InputError(
+            f"The data are a {type(data).__name__} of {len(shapes)} arrays with the shapes "
+            f"{joined(list(map(str, shapes)))}. Pass only the table."
+        )
     lengths = [len(row) for row in data if hasattr(row, "__len__")] if isinstance(data, list | tuple) else []
     other = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
     if other is None:

@@ -188,7 +188,7 @@ def _id_notes(parts: Parts) -> list[Note]:
     found = identifier_columns(parts.column_names, parts.matrix)
     codes = [j for j in code_columns(parts.column_names, parts.matrix) if j not in found]
     notes = []
-    for places, content in ((found, "to number the rows"), (codes, "to contain codes, not quantities")):
+    for places, content in ((found, "to identify or number the rows"), (codes, "to contain codes, not quantities")):
         names = [parts.column_names[j] for j in places]
         if names:
             one = f"seems {content}, but it is analysed. If it is not a measurement, leave it out."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -139,18 +140,28 @@ def hive_labels(paths: Sequence[str], counts: Sequence[int]) -> dict[str, tuple[
     }
 
 
+_MOST_OTHERS = 10_000
+
+
 def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
     """Files of these kinds in a folder and, if it is partitioned, in its subfolders; hidden files are left out.
 
-    Symbolic links to such files and to folders are refused.
+    Symbolic links to such files and to folders are refused. The search ends if the first 10,000 entries are others: the
+    folder is probably not a table.
     """
-    found = []
-    for path in sorted(Path(folder).rglob("*")):
-        if any(part[0] in "._" for part in path.relative_to(folder).parts):
-            continue
-        wanted = path.suffix.lower() in suffixes
-        if path.is_symlink() and (wanted or path.is_dir()):
-            refuse_link(path, folder, "folder")
-        if wanted and not path.is_dir():
-            found.append(str(path))
-    return found
+    found, links, seen = list[Path](), list[Path](), 0
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name[0] not in "._")
+        visible = [name for name in files if name[0] not in "._"]
+        for path in map(Path(place).joinpath, (*folders, *visible)):
+            wanted = path.suffix.lower() in suffixes
+            if path.is_symlink() and (wanted or path.is_dir()):
+                links.append(path)
+            elif wanted and path.name in visible:
+                found.append(path)
+        seen += len(folders) + len(files)
+        if not found and seen > _MOST_OTHERS:
+            return []
+    if links:
+        refuse_link(min(links), folder, "folder")
+    return list(map(str, sorted(found)))

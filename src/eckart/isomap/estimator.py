@@ -67,7 +67,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     Parameters
     ----------
     n_neighbors : int or None, default 5
-        Number of neighbours of each row. None if `radius` is given.
+        Number of neighbours of each row. Must be None if you set `radius`.
     radius : float or None, default None
         All rows within this distance are neighbours.
     n_components : int, default 2
@@ -75,7 +75,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     eigen_solver : {'auto', 'arpack', 'dense'}, default 'auto'
         'dense' computes all eigenvalues with LAPACK; 'arpack' computes the leading ones with block Lanczos.
     tol : float, default 0
-        Accuracy of the eigenvalues, as a fraction of the smallest one requested. 0 means 1e-14.
+        Tolerance for the eigenvalues, relative to the smallest one requested. 0 means 1e-14.
     max_iter : int or None, default None
         Ignored; accepted for compatibility with scikit-learn.
     path_method : {'auto', 'FW', 'D'}, default 'auto'

@@ -98,7 +98,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
         all eigenvalues. 'arpack', 'randomized' and 'lanczos' all run block Lanczos. 'cholesky' approximates the kernel
         matrix.
     tol : float, default 0
-        Accuracy of the eigenvalues, as a fraction of the smallest one requested. 0 means 1e-7, or 1e-9 for a
+        Tolerance for the eigenvalues, relative to the smallest one requested. 0 means 1e-7, or 1e-9 for a
         precomputed kernel in float64.
     max_iter : int or None, default None
         Maximum number of passes over the kernel matrix. None allows 100.
@@ -271,7 +271,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
 
     @document
     def column_correlations(self, X: object) -> Array:
-        """Compute the correlations of the columns of new rows with their scores.
+        """Compute the correlation of each column with each component, using new rows.
 
         {Parameters: X [new rows]}
 

@@ -28,7 +28,7 @@ def refuse_blocks(opened: Opened) -> None:
 
 def refuse(table: np.ndarray, gone: np.ndarray, opened: Opened) -> None:
     if np.isinf(table).any():
-        refuse_not_finite(np.where(gone, 0.0, table), opened.metadata.column_names)
+        refuse_not_finite(np.where(gone, 0.0, table), opened.metadata)
     refuse_columns(np.flatnonzero(gone.all(axis=0)), opened)
 
 

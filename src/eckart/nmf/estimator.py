@@ -105,7 +105,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
     l1_ratio : float, default 0.0
         Mix of the two penalties: 0 uses only the squared (L2) penalty, and 1 uses only the absolute (L1) penalty.
     verbose : int, default 0
-        Ignored; accepted for compatibility with scikit-learn. `loss_history_` has the objective of every iteration.
+        Ignored; accepted for compatibility with scikit-learn. `loss_history_` contains the objective after every
+        iteration.
     shuffle : bool, default False
         Ignored; accepted for compatibility with scikit-learn. The order of the coordinates is fixed.
     missing : {'error', 'mask'}, default 'error'
@@ -150,8 +151,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         loss(X, W H) + alpha_W n_features (l1_ratio |W|_1 + (1 - l1_ratio)/2 |W|^2)
                      + alpha_H n_samples (l1_ratio |H|_1 + (1 - l1_ratio)/2 |H|^2)
 
-    Without penalties, the product W H determines each column of W and the corresponding row of H only up to a common
-    factor. The solver 'auto' keeps the ratio of their lengths at its initial value, which is about 1 for singular
+    Without penalties, multiplying a column of W by a number and dividing the corresponding row of H by it does not
+    change W H. The solver 'auto' keeps the ratio of their lengths at its initial value, which is about 1 for singular
     vectors.
 
     Rows are observations. In texts that store observations in columns, W and H swap roles.
@@ -286,7 +287,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
-            Rows, for the losses 'frobenius' and 'kullback-leibler', without missing entries and without penalties.
+            The rows to add. They must have no missing entries. `beta_loss` must be 'frobenius' or 'kullback-leibler',
+            without penalties.
         {y}
 
         {Returns: Self}

@@ -57,7 +57,7 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, 
         proved.
     {n_oversamples, power_iteration_normalizer, random_state [start]}
     tol : float, default 0.0
-        Accuracy of the squared singular values, as a fraction of the smallest one requested. 0 means 1e-9, or 1e-6
+        Tolerance for the squared singular values, relative to the smallest one requested. 0 means 1e-9, or 1e-6
         if at least half of all components are requested, or 1e-5 for float32 data.
     {memory [estimator], device, progress}
 
@@ -73,7 +73,7 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, 
     singular_values_ : array of shape (n_components_,)
         Singular values in decreasing order.
     decomposition_ : Decomposition
-        The complete result. Its `explained_variance_ratio` contains shares of the sum of squares, which do decrease.
+        The complete result. Its `explained_variance_ratio` contains shares of the sum of squares, in decreasing order.
 
     See Also
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Literal
@@ -74,8 +74,8 @@ def choose_rank(
     noise : float, default None
         Standard deviation of the noise. Required by the rule 'known_noise'.
     level : float, default 0.99
-        Confidence level of the sequential tests. With a level of 0.99, a test finds a component that does not exist in
-        at most 1 % of all tables.
+        Confidence level of the sequential tests. With a level of 0.99, a test finds too many components in at most 1 %
+        of tables.
     repeats : int, default None
         Number of random tables for each test. None uses more for small tables.
     most : int, default None
@@ -87,7 +87,7 @@ def choose_rank(
     memory : str or int, default None
         Memory limit, such as "2GB". A larger table is read in blocks, and rules that need it in memory abstain.
     decomposition : Decomposition, default None
-        A decomposition of the same data. If you have one, its components are not computed again.
+        A decomposition of the same data. If you pass one, its components are not computed again.
 
     Returns
     -------
@@ -229,30 +229,30 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
     note = Note(
         "parts_not_nested",
-        "The components of a non-negative factorisation change with their number, so only bi-cross-validation applies.",
+        "In a non-negative factorisation, each component depends on how many there are, so only bi-cross-validation "
+        "applies.",
     )
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 
 
+def _any_votes(verdicts: Iterable[Verdict]) -> bool:
+    return any(verdict.counts and verdict.votes for verdict in verdicts)
+
+
 def _answers(
-    names: Sequence[str],
-    described: Evidence,
-    method: str,
-    notes: tuple[str, ...] = (),
-    tested: Evidence | None = None,
+    names: Sequence[str], described: Evidence, method: str, notes: tuple[str, ...] = (), tested: Evidence | None = None
 ) -> RankChoice:
     """The choice from the table that descriptive rules see and, if it differs, that of the rules about noise."""
-    evidence = described if tested is None else tested
+    given = evidence = tested or described
     verdicts = tuple(_verdict(name, evidence if RULES[name].counts else described) for name in names)
     ratios = tuple(float(ratio) for ratio in described.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     if evidence.has_table:
         choice, evidence = with_assumptions(choice, evidence)
-    if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
+    if not _any_votes(verdicts) or not float(evidence.ratios.sum()):
         return with_derived(choice)  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
     choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
-    given = tested or described
     choice = with_later_falls(choice, given)
     return with_derived(replace(choice, drop=largest_drop(choice, given)))
 

@@ -26,8 +26,8 @@ def with_derived(choice: RankChoice) -> RankChoice:
         ),
         "horn": (
             "Parallel analysis (Horn)", choice.horn,
-            "Compares each component with the same component of shuffled tables.",
-            "nothing about how columns are related beyond the components; it keeps few components.",
+            "Compares each component with the component in the same position in shuffled tables.",
+            "nothing about correlations that remain after the components are removed; it tends to keep few components.",
         ),
         "drop": ("Largest eigenvalue drop", choice.drop, _drop(choice), "few columns or rows, and strong components."),
     }  # fmt: skip

@@ -292,7 +292,7 @@ def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -
     problem = standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift, exponent=opened.exponent)
     gram, moments = to_numpy(problem.first(gram=True)), problem.moments
     if not np.isfinite(gram).all():
-        refuse_not_finite(opened.matrix, opened.metadata.column_names)
+        refuse_not_finite(opened.matrix, opened.metadata)
     short = max(min(rows - 1 if center else rows, columns), 1)
     values, right = leading_pairs(gram, columns)
     values = np.maximum(values, 0.0)

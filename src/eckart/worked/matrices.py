@@ -199,7 +199,10 @@ def _split(line: str) -> list[str]:
 def _written(cell: str) -> sp.Expr:
     if not cell.strip():
         raise MissingValuesError(
-            tr("An entry is empty, but exact steps need every number. Enter the missing number, or leave out the row.")
+            tr(
+                "An entry is empty, but an exact solution needs every number. Enter the missing number, or "
+                "leave out the row."
+            )
         )
     return number(cell)
 
@@ -210,7 +213,7 @@ def _fraction(cell: float) -> sp.Rational:
         kind = MissingValuesError if np.isnan(cell) else NotFiniteError
         raise kind(
             tr(
-                "An entry is {cell}, but exact steps need every number. Enter the missing number, or "
+                "An entry is {cell}, but an exact solution needs every number. Enter the missing number, or "
                 "leave out the row.",
                 cell=cell,
             )

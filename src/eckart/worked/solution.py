@@ -186,7 +186,7 @@ class Solution:
         Returns
         -------
         list of tuple
-            Pairs of a number, such as '2.1', and a Step.
+            Pairs (number, step), in which the number is a string such as '2.1'.
         """
         shown: list[tuple[str, Step]] = []
         number = 0

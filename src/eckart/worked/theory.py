@@ -62,7 +62,7 @@ LESSONS = (
             mark(
                 "A vector $e ≠ 0$ with $M e = λ e$ is called an eigenvector of $M$, and the factor is its eigenvalue. "
                 "Multiplying by the matrix does not change the direction of the vector. The equation $(M - λ I) e = 0$"
-                " has a solution other than 0 exactly if $det(M - λ I) = 0$. This determinant is the characteristic "
+                " has a solution other than 0 exactly when $det(M - λ I) = 0$. This determinant is the characteristic "
                 "polynomial. Its degree $n$ is the number of rows, and its roots are the eigenvalues. For each root, "
                 "row reduction of $M - λ I$ gives the eigenvectors. Divide them by their length to get unit vectors, "
                 "whose sign is arbitrary."
@@ -70,7 +70,7 @@ LESSONS = (
             mark(
                 "The sum of the eigenvalues is the trace of the matrix, and their product is its determinant. Use both"
                 " to check your result. A symmetric matrix has real eigenvalues and orthogonal eigenvectors. Other "
-                "matrices may have complex eigenvalues, or too few independent eigenvectors."
+                "matrices may have complex eigenvalues, or fewer independent eigenvectors than rows."
             ),
         ),
     ),
@@ -101,8 +101,10 @@ LESSONS = (
         (
             mark(
                 "If a matrix with n rows has $n$ independent eigenvectors, write them as the columns of $V$. Then $A ="
-                " V D V^{-1}$ with the eigenvalues on the diagonal of $D$. In the basis of its eigenvectors, the "
-                "matrix only stretches. Powers are easy to compute: $A^m = V D^m V^{-1}$. If an eigenvalue is zero, "
+                " V D V^{-1}$ with the eigenvalues on the diagonal of $D$. In the basis of the eigenvectors, the "
+                "matrix only multiplies each coordinate by an eigenvalue. Powers are easy to compute: $A^m = V D^m "
+                "V^{-1}$. "
+                "If an eigenvalue is zero, "
                 "$A$ is not invertible. For symmetric $A$, the eigenvectors can be chosen orthonormal, and then "
                 "$V^{-1} = V^T$."
             ),
@@ -266,7 +268,7 @@ def lesson(number: int) -> Solution:
     Raises
     ------
     ParameterError
-        If there is no lesson of this number.
+        If there is no lesson with this number.
 
     See Also
     --------

@@ -290,6 +290,9 @@ ARROW: dict[str, Writer] = {
     **{f"{name}.arrow": _ipc(table) for name, table in FRAMES.items() if "entries" not in name},
     "sliced.arrow": _ipc(_SLICED, rows=7),
     "sliced.parquet": _parquet(_SLICED, row_group_size=7),
+    "delta-words.parquet": _parquet(
+        FRAMES["words"], row_group_size=15, use_dictionary=False, column_encoding={"word": "DELTA_BYTE_ARRAY"}
+    ),
     "lz4.arrow": _ipc(_frame(gap=_GAPS), packed="lz4"),
     "zstd.feather": lambda path: feather.write_feather(_frame(gap=_GAPS), path, compression="zstd", chunksize=9),
     "stream-lz4.arrow": _ipc(_frame(gap=_GAPS), stream=True, packed="lz4"),
@@ -306,6 +309,12 @@ def _h5(**options: Any) -> Writer:
             file.create_dataset("matrix", **{"data": DENSE, **options})
 
     return write
+
+
+def _h5_packed(path: Path) -> None:
+    _h5(data=WHOLE)(path)
+    with h5py.File(path, "a") as file:
+        file["matrix"].attrs.update({"scale_factor": 0.1, "_FillValue": -1, "units": "K"})
 
 
 def _h5_linked(path: Path) -> None:
@@ -349,6 +358,7 @@ HDF5: dict[str, Writer] = {
     "complex.h5": _h5(data=DENSE.astype(complex)),
     "records.h5": _h5(data=np.zeros((4, 2), [("a", "f8")])),
     "cube.h5": _h5(data=DENSE.reshape(4, 10, 5)),
+    "packed.h5": _h5_packed,
     "linked.h5": _h5_linked,
     "partial.h5": _h5_partial,
     "integers.h5": _h5(data=_large()),

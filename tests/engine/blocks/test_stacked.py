@@ -140,11 +140,11 @@ def test_one_read_for_the_gram_matrix(tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_a_missing_value_is_named_with_its_block(tmp_path):
+def test_a_missing_value_is_located_in_the_whole_file(tmp_path):
     data = table(1000, 20)
     data[700, 5] = np.nan
     np.save(tmp_path / "holes.npy", data)
-    with pytest.raises(MissingValuesError, match=r"holes.npy \(block \d+ of \d+\).*row 701, column 6"):
+    with pytest.raises(MissingValuesError, match=r"Input holes\.npy contains NaN.*row 701, column 6"):
         ek.decompose(tmp_path / "holes.npy", k=3, stream=True)
 
 

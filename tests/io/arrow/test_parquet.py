@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -79,3 +81,73 @@ def test_texts_of_any_encoding_name_and_label_the_rows(tmp_path: Path, encoding:
         source = ek.open_data(path, stream=stream)
         assert source.metadata.row_names == tuple(names)
         assert source.metadata.labels == {"kind": ("u", "v") * 20}
+
+
+def encrypted(path: Path, values: Any, **options: Any) -> Path:
+    encryption = pytest.importorskip("pyarrow.parquet.encryption")
+
+    class Keys(encryption.KmsClient):  # type: ignore[name-defined, misc]
+        def __init__(self, _connection: object) -> None:
+            super().__init__()
+
+        def wrap_key(self, key: bytes, _name: str) -> bytes:
+            return base64.b64encode(key)
+
+    configuration = encryption.EncryptionConfiguration(footer_key="footer", **options)
+    factory = encryption.CryptoFactory(Keys)
+    properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), configuration)
+    with parquet.ParquetWriter(path, values.schema, encryption_properties=properties) as writer:
+        writer.write_table(values)
+    return path
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("column", ["x", "name"])
+@pytest.mark.parametrize("plaintext_footer", [False, True])
+def test_encrypted_files_are_refused_with_the_remedy(
+    tmp_path: Path, plaintext_footer: bool, column: str, stream: bool
+) -> None:
+    values = pa.table({"name": list("abcd"), "x": [1.0, 2.0, 3.0, 5.0], "y": [2.0, 1.0, 0.0, 1.0]})
+    options = {"column_keys": {"key": [column]}, "plaintext_footer": plaintext_footer}
+    path = encrypted(tmp_path / "a.parquet", values, **options)
+    with pytest.raises(FileError, match=r"is encrypted, and Eckart has no key. .*save it without encryption"):
+        ek.decompose(path, k=1, stream=stream)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_encrypted_entries_are_refused_with_the_remedy(tmp_path: Path, stream: bool) -> None:
+    values = pa.table({"row": [0, 1, 2], "column": [0, 1, 1], "value": [1.0, 2.0, 3.0]})
+    options = {"column_keys": {"key": ["value"]}, "plaintext_footer": True}
+    path = encrypted(tmp_path / "a.parquet", values, **options)
+    with pytest.raises(FileError, match="is encrypted"):
+        ek.decompose(path, "svd", k=1, stream=stream)
+
+
+@pytest.mark.parametrize("group", [1, 30])
+def test_texts_in_two_encodings_name_the_rows(tmp_path: Path, group: int) -> None:
+    """Row groups with dictionaries before those that PyArrow reads only as strings."""
+    path, names = tmp_path / "a.parquet", [f"row {i}" for i in range(60)]
+    columns = {"name": names, "kind": ["u", "v"] * 30, "a": np.arange(60.0)}
+    encodings = {"name": "DELTA_BYTE_ARRAY", "a": "PLAIN"}
+    parquet.write_table(
+        pa.table(columns), path, row_group_size=group, use_dictionary=["kind"], column_encoding=encodings
+    )
+    for stream in (False, True):
+        source = ek.open_data(path, stream=stream)
+        assert source.metadata.row_names == tuple(names)
+        assert source.metadata.labels == {"kind": ("u", "v") * 30}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_types_that_pyarrow_does_not_support_are_refused_with_a_remedy(
+    tmp_path: Path, suffix: str, stream: bool
+) -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"a": [1.0, 2.0], "i": polars.Series([1, 2], dtype=polars.Int128)})
+    path = tmp_path / f"a.{suffix}"
+    (frame.write_parquet if suffix == "parquet" else frame.write_ipc)(path)
+    with pytest.raises(FileError, match="more than 64 bits") as caught:
+        ek.decompose(path, k=1, stream=stream)
+    assert "columns of type int64 or float64" in str(caught.value)
+    assert "broken" not in str(caught.value)

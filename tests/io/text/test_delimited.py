@@ -138,7 +138,7 @@ def test_labels_dates_truths_and_numbered_rows(read: Any) -> None:
         "'day' contains dates",
         "'kind' contains text",
         "'ok' contains true and false",
-        "'id' seems to number the rows",
+        "'id' seems to identify or number the rows",
     ):
         assert words in said(source)
 
@@ -389,7 +389,7 @@ def test_many_columns_that_number_the_rows_make_one_note(read: Any) -> None:
     """Without names every column that counts up could be the number of the row."""
     source = read("".join(",".join([str(row)] * 40) + "\n" for row in range(1, 5)))
     (note,) = [note for note in source.metadata.notes if note.code == "numbering_column"]
-    assert "'column 8' and 32 more seem to number the rows" in note
+    assert "'column 8' and 32 more seem to identify or number the rows" in note
 
 
 def test_blank_headers_name_no_rows(tmp_path):
@@ -427,3 +427,13 @@ def test_only_ascii_digits_are_numbers(read: Any) -> None:
     with pytest.raises(FileError, match="'１２' is not a number") as caught:
         read("a;b\n1;2\n１２;3\n5;4\n6;9\n")
     assert "decimal comma" not in str(caught.value)
+
+
+@pytest.mark.parametrize("separator", [" ", "\u00a0", "\u2009", "\u202f", "'", "\u2019"])
+@pytest.mark.parametrize("decimal", [None, ","])
+def test_the_remedy_for_thousands_is_one_that_works(read: Any, separator: str, decimal: str | None) -> None:
+    text = "a;b\n" + "".join(f"{i}{separator}234,5;{i * i}\n" for i in range(1, 5))
+    with pytest.raises(FileError, match="looks like a number with thousands separators") as caught:
+        read(text, decimal=decimal)
+    assert "decimal=','" not in str(caught.value)
+    assert read(text.replace(separator, ""), decimal=",").matrix[0].tolist() == [1234.5, 1.0]

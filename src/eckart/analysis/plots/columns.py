@@ -114,7 +114,7 @@ def correlation_circle(
     note += "\ndashed: supplementary columns" if len(other) else ""
     ax.set(xlabel=first, ylabel=second)
     ax.set_title(
-        f"Correlation circle: more than half of the variance is explained outside the inner circle{note}",
+        f"Correlation circle: beyond the inner circle, over half of a column's variance is explained{note}",
         fontsize=9,
     )
     names = [column_labels(d)[j] for j in shown]

@@ -108,11 +108,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
 
     Fitted rows lie closer to the components than new rows do, so their limits are smaller.
 
-    {Parameters: d [PCA or SVD], k [model], confidence}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [PCA or SVD], k [model], confidence; Returns: Table}
         One row per statistic: its limit and how the limit is computed. If the decomposition does not contain the scores
         of its rows, only the limits for new rows are listed.
 
@@ -140,7 +136,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     rules = rules if math.isfinite(inside) else ("too few rows", "too few rows")
     lines += [("T2", "new", inside, rules[0]), ("Q", "new", outside, rules[1])]
     kinds = ("text", "text", "number", "text")
-    caption = f"Limits at {100 * confidence:g} % for normally distributed rows, both fitted and new."
+    caption = f"The limits that {100 * confidence:g} % of normally distributed rows do not exceed."
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
 
 

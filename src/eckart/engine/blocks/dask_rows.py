@@ -12,6 +12,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.engine.blocks.csr_check import check_sparse
+from eckart.engine.blocks.rounded import is_long
 from eckart.engine.blocks.source import Block, Metadata, stack_blocks
 from eckart.errors import ClusterError, EckartError, InputError
 from eckart.fingerprint import unknown_state
@@ -66,13 +67,26 @@ class DaskRows:
         last = int(np.searchsorted(self.edges, stop, side="left"))
         return stack_blocks([self._part(i, start, stop) for i in range(first, last)])
 
+    def accept(self, rows: Matrix, start: int, stop: int) -> Block:
+        """The rows start..stop as Dask computed them, after comparing their shape with the declared one."""
+        block, expected = as_block(rows, self.dtype), (stop - start, self.shape[1])
+        if block.shape != expected:
+            raise InputError(
+                f"Rows {start + 1:,} to {stop:,} of the Dask array should have the shape {expected}, but Dask computes "
+                f"an array of shape {block.shape}. Correct the shapes that were given when the array was made, for "
+                "example to dask.array.from_delayed."
+            )
+        if is_long(np.dtype(self.array.dtype)):
+            self.metadata.rounded.check(block, range(expected[1]), self.metadata.column_names)
+        return block
+
     def _part(self, chunk: int, start: int, stop: int) -> Block:
         """The requested rows of one chunk, cut out on its worker."""
         first, last = self.edges[chunk], self.edges[chunk + 1]
         rows = self.array.blocks[chunk, 0][max(start, first) - first : min(stop, last) - first]
         block = f"block {chunk + 1:,} of {len(self.edges) - 1:,} (rows {first + 1:,} to {last:,})"
         with _named_errors(block):
-            return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
+            return self.accept(rows.to_delayed()[0, 0].compute(), max(start, first), min(stop, last))
 
     def fingerprint(self) -> JsonObject:
         # The name of an array does not change if the file it is read from does, and may differ between processes.
@@ -102,6 +116,18 @@ def _refuse_other_columns(dtypes: Any) -> None:
         )
 
 
+def _in_row_chunks(data: Any) -> Any:
+    """The array in chunks of whole rows with known numbers of rows, none of them empty."""
+    if any(np.isnan(size) for size in data.chunks[0]):
+        with _named_errors("the number of rows of each chunk"):
+            data = data.compute_chunk_sizes()
+    if len(data.chunks[1]) > 1:
+        data = data.rechunk({1: -1})
+    filled = [number for number, size in enumerate(data.chunks[0]) if size]
+    # Chunks without rows, for example of a filtered array
+    return data.blocks[filled] if 0 < len(filled) < len(data.chunks[0]) else data
+
+
 def dask_rows(data: Any) -> DaskRows:
     """A Dask array or frame of numbers as rows."""
     metadata = Metadata(name="dask")
@@ -117,12 +143,8 @@ def dask_rows(data: Any) -> DaskRows:
             f"The Dask array has dtype {data.dtype}, but a decomposition needs real numbers. Convert it "
             "with astype(float)."
         )
-    if any(np.isnan(size) for size in data.chunks[0]):
-        with _named_errors("the number of rows of each chunk"):
-            data = data.compute_chunk_sizes()
-    if len(data.chunks[1]) > 1:
-        data = data.rechunk({1: -1})
-    edges = tuple(sorted({0, *map(int, itertools.accumulate(data.chunks[0]))}))  # chunks without rows are left out
+    data = _in_row_chunks(data)
+    edges = tuple(sorted({0, *map(int, itertools.accumulate(data.chunks[0]))}))
     sparse = not isinstance(data._meta, np.ndarray)
     density = _density(data) if sparse else 1.0
     return DaskRows(data, edges, metadata, sparse, density)

@@ -1,4 +1,4 @@
-"""SHA-256 of the numbers of every block in a checkpoint, which proves that a resumed run has the same data."""
+"""SHA-256 of the numbers of every block, which proves that a resumed run, or the next pass, has the same data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.errors import CheckpointError
+from eckart.engine.blocks.source import MemoryRows
+from eckart.errors import CheckpointError, InputError
+from eckart.fingerprint import in_files
 
 if TYPE_CHECKING:
     from eckart.arrays import Array
@@ -72,4 +74,27 @@ class BlockDigests:
                 f"Rows {start + 1:,} to {stop:,} of the data have changed since the checkpoint "
                 f"{self._where} was written. Restore the data, or delete the folder of the checkpoint "
                 "to start again."
+            )
+
+
+class RepeatedBlocks:
+    """Digests of the blocks of earlier passes, for data without a state that tells whether they have changed.
+
+    Files have such a state. Arrays of other libraries (Dask, h5py, Zarr) may return other numbers in every pass, for
+    example if a Dask graph draws random numbers. No bound would hold for a mixture of them.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], str] = {}
+
+    def are_compared(self, source: object) -> bool:
+        """Whether the blocks of this source need to be compared."""
+        return not in_files(source) and not isinstance(source, MemoryRows)
+
+    def confirm(self, start: int, stop: int, digest: str) -> None:
+        """Compare the rows start..stop with those of the first pass."""
+        if self._known.setdefault((start, stop), digest) != digest:
+            raise InputError(
+                f"Rows {start + 1:,} to {stop:,} are not the same in two passes over the data, so no result would be "
+                "right. Load the data into memory first: for a Dask array, use array.persist()."
             )

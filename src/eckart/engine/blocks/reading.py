@@ -15,6 +15,7 @@ import numpy as np
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.transfer import Stay, Transfer
 from eckart.engine.blocks.checkpoint import Journal
+from eckart.engine.blocks.digests import RepeatedBlocks
 from eckart.log import logger
 
 Item = TypeVar("Item")
@@ -90,6 +91,8 @@ class Reading:
     """Copies blocks to the device that processes them."""
     cluster: Any = None
     """Cluster that processes the blocks (`cluster.Cluster`); None for this process."""
+    repeated: RepeatedBlocks = field(default_factory=RepeatedBlocks)
+    """What earlier passes have read from data that may change."""
     counter: Counter = field(default_factory=Counter)
     """Counts passes and limits block sizes on a device."""
     callback: ProgressCallback | None = None

@@ -19,6 +19,7 @@ from eckart.engine.backends.products import MOST_SEGMENTS
 from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
+from eckart.engine.blocks.digests import digest_of
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import OfSource, RowSource, stack_blocks
 from eckart.engine.blocks.task import BlockTask, Task, View, add_parts, counted_only
@@ -29,6 +30,7 @@ from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Transposed
 from eckart.errors import MemoryBudgetError
+from eckart.forwarding import forwarded
 from eckart.wording import assigned
 
 _JOURNALLED = 2**28
@@ -50,18 +52,12 @@ class StackedBlocks(OfSource):
     reading: Reading = field(default_factory=Reading, compare=False)
 
     resident = False
+    passes = forwarded[int]("reading.passes")
+    counter = forwarded[Counter]("reading.counter")
 
     @property
     def prototype(self) -> Array:
         return np.empty((0, 0))
-
-    @property
-    def passes(self) -> int:
-        return self.reading.passes
-
-    @property
-    def counter(self) -> Counter:
-        return self.reading.counter
 
     @property
     def weight_roots(self) -> np.ndarray | None:
@@ -265,6 +261,8 @@ class StackedBlocks(OfSource):
         block = self.source.read(*span)
         if self.reading.journal is not None:
             self.reading.journal.digests.take(*span, block)
+        if self.reading.repeated.are_compared(self.source):
+            self.reading.repeated.confirm(*span, digest_of(block))
         return block
 
     def _key(self, task: BlockTask) -> str:

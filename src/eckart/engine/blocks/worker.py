@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.aliases import JsonObject
-from eckart.engine.blocks.dask_rows import as_block
+from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.digests import digest_of
 from eckart.errors import ClusterError, FileError, InputError, require
 from eckart.fingerprint import on_this_machine
@@ -101,7 +101,10 @@ def _block(work: Work, span: Span, chunk: object) -> Sums:
         # Use as many threads as this worker was given: other workers on the machine have their own.
         stack = replace(work.stack, source=_source(work), workers=worker.state.nthreads)
         source = stack.source
-        block = source.read(span.start, span.stop) if chunk is None else as_block(chunk, source.dtype)
+        if isinstance(source, DaskRows) and chunk is not None:
+            block = source.accept(chunk, span.start, span.stop)
+        else:
+            block = source.read(span.start, span.stop)
         digests = {span.start: digest_of(block)} if work.digests else {}
         arrays = stack.part(work.task, span.start, span.stop, block)
         return Sums(arrays, digests, tuple(source.metadata.rounded.names))

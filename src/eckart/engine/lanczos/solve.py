@@ -68,6 +68,7 @@ def solve_lanczos(
         exact if single else None,
         None if request.smallest else problem.product_error,
         problem.tile,
+        problem.data.resident,
     )
     # The smallest values are known only relative to c, where the tolerance says little, so it is kept strict.
     tolerance = min(request.tolerance, _SMALLEST_TOLERANCE) if request.smallest else request.tolerance

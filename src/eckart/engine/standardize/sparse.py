@@ -105,7 +105,7 @@ def _refuse_unknown(moments: Moments) -> None:
             "computed accurately from sparse data: almost all of the weight is on rows in which the "
             f"column is constant.{others}",
             argument="scale",
-            remedy=f"Pass the data as a dense array, use larger smallest weights, or leave out {SCALE}.",
+            remedy=f"Pass the data as a dense array, increase the smallest weights, or leave out {SCALE}.",
         )
 
 

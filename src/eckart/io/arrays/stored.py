@@ -22,9 +22,11 @@ from eckart.errors import FileError, ParameterError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.containers import Container, kept_container, open_container
 from eckart.io.arrays.npy import precision_notes
+from eckart.io.arrays.packing import packing_notes
 from eckart.io.guard import reading, reads_rows
 from eckart.io.roles import quoted, unique_names
 from eckart.io.rows import FileState, OfStored
+from eckart.notes import Note
 from eckart.wording import KEY
 
 _NAMES = ("_index", "index", "cell_id", "gene_id")
@@ -174,9 +176,14 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
         False,
         shape[0] * shape[1],
         chunk,
-        Metadata(name, notes=precision_notes(np.dtype(array.dtype))),
+        Metadata(name, notes=_number_notes(array, place)),
         columns,
     )
+
+
+def _number_notes(array: Any, place: str) -> tuple[Note, ...]:
+    """What users must know about stored numbers: digits lost in float64, and attributes that are not applied."""
+    return precision_notes(np.dtype(array.dtype)) + packing_notes(array, place.lstrip("/"))
 
 
 def _columns_at_a_time(array: Any, memory: int | None) -> int:
@@ -259,8 +266,8 @@ def _sparse(
             f"{name}, group {place!r}: there are {indices.shape[0]:,} indices but {count:,} values. Save "
             "the matrix again."
         )
-    dtype = np.dtype(data.dtype)
-    return StoredRows(state, kind, place, shape, dtype, True, count, 0, Metadata(name, notes=precision_notes(dtype)))
+    metadata = Metadata(name, notes=_number_notes(data, f"{place}/data"))
+    return StoredRows(state, kind, place, shape, np.dtype(data.dtype), True, count, 0, metadata)
 
 
 def _shape(sizes: object) -> tuple[int, int] | None:

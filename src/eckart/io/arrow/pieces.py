@@ -18,6 +18,7 @@ import numpy as np
 
 from eckart.environment import SMALL, check_piece, free_memory
 from eckart.io.arrow.columns import kind_of, matrix_of
+from eckart.io.arrow.parquet_footer import only_as_strings, parquet_errors
 from eckart.io.arrow.plain_columns import width_of
 from eckart.io.bytes import OpenedFile
 
@@ -45,7 +46,8 @@ class ParquetPieces:
     ) -> None:
         from pyarrow import parquet
 
-        meta = parquet.read_metadata(place)
+        with parquet_errors(place):
+            meta = parquet.read_metadata(place)
         self.schema, self.wanted = meta.schema.to_arrow_schema(), sorted(wanted)
         self._widths = [width_of(self.schema.field(j).type) or 1 for j in self.wanted]
         self._place_of_file, self._meta = place, meta
@@ -152,7 +154,7 @@ class ParquetPieces:
                 _PAGE_BYTES // 8, row_groups=[group], columns=names[some], use_threads=self._threads
             )
             place = done = 0
-            for batch in batches:
+            for batch in self._guarded(batches):
                 begin = max(first - place, 0)
                 place += len(batch)
                 if begin < len(batch) and done < len(out):
@@ -164,6 +166,10 @@ class ParquetPieces:
                     done += len(rows)
             if place != count or done != len(out):
                 raise ValueError(f"the file declares {count:,} rows but contains {place:,}")
+
+    def _guarded(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with parquet_errors(self._place_of_file):
+            yield from batches
 
     def _begin(self, group: int) -> None:
         width = 8 * max(sum(self._widths), 1)
@@ -180,10 +186,10 @@ class ParquetPieces:
             batch, self._rest = self._rest, None
             return batch
         try:
-            batch = next(self._batches, None)
-        except (pa.ArrowException, OSError) as error:
-            # PyArrow reads texts in some encodings (DELTA_BYTE_ARRAY) only as strings, not as dictionaries.
-            if not self._texts or "DictAccumulator" not in str(error):
+            with parquet_errors(self._place_of_file):
+                batch = next(self._batches, None)
+        except (pa.ArrowException, OSError):
+            if not self._texts or not only_as_strings(self._place_of_file, self._texts):
                 raise
             self._texts = []
             self.file = self._opened()

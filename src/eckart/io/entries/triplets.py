@@ -11,6 +11,7 @@ from eckart.engine.blocks.rounded import Rounded, is_rounded
 from eckart.environment import MAX_EXPANSION, check_fits
 from eckart.errors import FileError, NotFiniteError
 from eckart.io.arrow.columns import kind_of, long_integers, matrix_of, stored_numbers
+from eckart.io.arrow.parquet_footer import parquet_errors
 from eckart.io.arrow.pieces import arrow_input, parquet_file
 from eckart.io.bytes import OpenedFile, open_path
 from eckart.io.entries.csr_file import Entries
@@ -131,7 +132,7 @@ def _kind_of_values(opened: OpenedFile) -> str | None:
     """The kind of the third of three columns, if the others are whole numbers with names from `_WORDS`."""
     from pyarrow import parquet, types
 
-    with reading(opened.name, kind="Parquet file"), arrow_input(opened) as stream:
+    with reading(opened.name, kind="Parquet file"), arrow_input(opened) as stream, parquet_errors(stream):
         fields = list(parquet.ParquetFile(stream).schema_arrow)
     if len(fields) != 3 or not all(types.is_integer(field.type) for field in fields[:2]):
         return None
@@ -142,7 +143,7 @@ def _kind_of_values(opened: OpenedFile) -> str | None:
 
 def _table_blocks(opened: OpenedFile, dtype: np.dtype, rounded: Rounded) -> Iterator[Entries]:
     name = opened.name
-    with reading(name, kind="Parquet file"), arrow_input(opened) as stream:
+    with reading(name, kind="Parquet file"), arrow_input(opened) as stream, parquet_errors(stream):
         file, seen = parquet_file(stream, buffer_size=1 << 20), 0
         for batch in file.iter_batches(_BATCH, use_threads=False):
             if len(batch):

@@ -10,6 +10,8 @@ import numpy as np
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask
 from eckart.engine.blocks.source import MemorySource, Metadata, RowSource
 from eckart.errors import InputError
+from eckart.io.arrays.npy import value_notes
+from eckart.io.arrays.packing import packing_notes
 from eckart.io.objects.arrow_stream import reader_source
 from eckart.io.objects.records import record_table
 from eckart.io.roles import listed
@@ -32,11 +34,14 @@ def labelled_source(data: Any, key: str | None = None, row_names: str | None = "
             "or select a slice with .sel."
         )
     rows, columns = (_names(data, dimension) for dimension in data.dims)
-    metadata = Metadata(str(data.name or "data"), rows, columns)
+    name = str(data.name or "data")
+    metadata = Metadata(name, rows, columns, notes=packing_notes(data, name))
     if is_dask(data.data):
         found: RowSource = replace(dask_rows(data.data), metadata=metadata)
         return found
-    return MemorySource(_numbers(data), metadata)
+    values = _numbers(data)
+    metadata = replace(metadata, notes=(*metadata.notes, *value_notes(values)))
+    return MemorySource(values if values.dtype in (np.float32, np.float64) else values.astype(np.float64), metadata)
 
 
 def _names(data: Any, dimension: str) -> tuple[str, ...] | None:
@@ -56,7 +61,7 @@ def _numbers(data: Any) -> Any:
             f"The DataArray {data.name!r} contains values of type {values.dtype}, not numbers. Convert it "
             "to numbers first."
         )
-    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+    return values
 
 
 def _dataset(data: Any, key: str | None, row_names: str | None) -> Any:

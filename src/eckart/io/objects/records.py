@@ -67,6 +67,11 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
         if key not in data:
             raise InputError(f"The mapping has no key {key!r}. Its keys are {names}.")
         return data[key]
+    if all(isinstance(value, Mapping) for value in data.values()):
+        raise InputError(
+            "The mapping contains a mapping for each name, so the order of the rows is unclear. Convert it to a data "
+            "frame, for example with pandas.DataFrame."
+        )
     dimensions = {_dimensions(value) for value in data.values()}
     if 2 in dimensions:
         return _only_table(data, names)

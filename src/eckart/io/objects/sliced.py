@@ -11,9 +11,12 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.engine.blocks.dask_rows import as_block
+from eckart.engine.blocks.rounded import is_long
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
 from eckart.fingerprint import unknown_state
+from eckart.io.arrays.npy import precision_notes
+from eckart.io.arrays.packing import packing_notes
 from eckart.io.guard import reads_rows
 from eckart.wording import KEY
 
@@ -37,6 +40,11 @@ class SlicedRows:
     @property
     def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.array.dtype in (np.float16, np.float32) else np.float64)
+
+    @property
+    def integers(self) -> Sequence[int]:
+        """Positions of columns whose numbers float64 may round."""
+        return range(self.shape[1]) if is_long(np.dtype(self.array.dtype)) else ()
 
     @property
     def entries(self) -> int:
@@ -65,4 +73,5 @@ def sliced_rows(array: Any, name: str) -> SlicedRows:
             f"{name} of shape {shape} and type {array.dtype} is not a matrix of numbers. Choose "
             f"another array with {KEY}."
         )
-    return SlicedRows(array, Metadata(name))
+    notes = precision_notes(np.dtype(array.dtype)) + packing_notes(array, name)
+    return SlicedRows(array, Metadata(name, notes=notes))

@@ -31,7 +31,7 @@ NUMBER = {
 
 The pattern is valid in Python's and in Arrow's regular expressions."""
 
-_IN_GROUPS = r"\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d{1,2}(,\d{2})+,\d{3}(\.\d+)?"
+_IN_GROUPS = r"\d{1,3}([,.'\x{2019} \x{00a0}\x{2009}\x{202f}]\d{3})+([.,]\d+)?|\d{1,2}(,\d{2})+,\d{3}(\.\d+)?"
 """Digits in groups of three (1,234 or 1'234.5), or in India (1,23,456)."""
 GROUPED = rf"^{_SIGN}?({_IN_GROUPS}|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
 """Digits in groups, with a comma (1,5), or with Fortran's exponent (1.5D3)."""
@@ -45,7 +45,7 @@ ACCOUNTING = r"^\((\d{1,3}([,.]\d{3})+([.,]\d+)?|\d*[.,]\d+)\)$"
 DATE = r"^\d{1,2}[./]\d{1,2}[./]\d{2}(\d{2})?([ T]\d{1,2}:\d{2}(:\d{2})?)?$"
 """A date that is not in ISO format: 31.12.2024 or 12/31/24, perhaps with a time."""
 
-_IN_PYTHON = {r"\x{00a0}": "\u00a0", r"\x{202f}": "\u202f"}
+_IN_PYTHON = {r"\x{00a0}": "\u00a0", r"\x{2009}": "\u2009", r"\x{2019}": "\u2019", r"\x{202f}": "\u202f"}
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -106,9 +106,9 @@ def is_accounting(cell: str) -> bool:
     return re.match(ACCOUNTING, cell.strip()) is not None
 
 
-def _without_separators(cell: str) -> str:
-    one_comma = re.fullmatch(r"[^,]*,\d+", cell)
-    otherwise = f", or use {DECIMAL_COMMA} if the comma is the decimal separator" if one_comma else ""
+def _without_separators(cell: str, decimal: str) -> str:
+    by_comma = decimal == "." and is_number(cell, ",.")
+    otherwise = f", or use {DECIMAL_COMMA} if the comma is the decimal separator" if by_comma else ""
     return f"It looks like a number with thousands separators. Write the numbers without these separators{otherwise}."
 
 
@@ -124,7 +124,7 @@ def advice(cell: str, decimal: str) -> str:
     """The likely error in a cell that should be a number, and what to do."""
     cell = cell.strip()
     if _THOUSANDS.match(cell) and not is_number(cell, "."):
-        return _without_separators(cell)
+        return _without_separators(cell, decimal)
     if is_number(cell, ",." if decimal == "." else "."):
         if decimal == ".":
             return f"It looks like a number with a decimal comma. Use {DECIMAL_COMMA}."

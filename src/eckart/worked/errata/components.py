@@ -141,7 +141,11 @@ def circle() -> list[Evidence]:
     angles = np.linspace(0, 2 * np.pi, 8, endpoint=False)
     radius = np.hypot(np.cos(angles), np.sin(angles))
     counts = len(set(radius.round(9))), len(set(angles.round(9)))
-    return [Evidence(tr("points of a circle: different radii, different angles"), counts, counts == (1, 8))]
+    return [
+        Evidence(
+            tr("number of different radii and of different angles among points of a circle"), counts, counts == (1, 8)
+        )
+    ]
 
 
 def kernel_of_what() -> list[Evidence]:
@@ -175,7 +179,7 @@ def pseudo_code() -> list[Evidence]:
 
 def dependent() -> list[Evidence]:
     changed = sp.Matrix([[0, 2, 0, 4, 4], [0, 0, 0, 5, 5], [0, 1, 0, 2, 2]])
-    return [Evidence(tr("the last three rows after the change: rank"), changed.rank(), changed.rank() == 2)]
+    return [Evidence(tr("rank of the last three rows after the change"), changed.rank(), changed.rank() == 2)]
 
 
 def core_of_cur() -> list[Evidence]:
@@ -239,7 +243,7 @@ def unique() -> list[Evidence]:
     return [
         Evidence(tr("σ u v^T and σ (-u) (-v)^T for u = (1, 0), v = (0, 1), σ = 2"), (same, opposite), same == opposite),
         Evidence(
-            tr("3 I = U Σ V^T with U = V = I, and with both turned by 45°"),
+            tr("3 I = U Σ V^T with U = V = I, and with both rotated by 45°"),
             (turned * a * turned.T).tolist(),
             turned * a * turned.T == a,
         ),

@@ -44,7 +44,7 @@ class Erratum:
 
     def text(self, width: int = 80, *, computed: bool = True) -> str:
         """The erratum for a terminal, with its computation."""
-        labels = (tr("They say:"), tr("True:"))
+        labels = (tr("Notes say:"), tr("Correct:"))
         room = 5 + max(map(len, labels))
         lines = [f"{self.number:2}. {tr(self.where)}"]
         for label, words in zip(labels, (self.claim, self.truth), strict=True):
@@ -60,7 +60,7 @@ class Erratum:
 
 def markdown(errata: Sequence[Erratum]) -> str:
     """All errata as a table for a page."""
-    heads = ("", tr("Where"), tr("They say"), tr("True"))
+    heads = ("", tr("Where"), tr("Notes say"), tr("Correct"))
     lines = ["| " + " | ".join(heads) + " |", "|---:|---|---|---|"]
     for one in errata:
         cells = (str(one.number), *[_escaped(tr(words)) for words in (one.where, one.claim, one.truth)])

@@ -33,7 +33,7 @@ def chio() -> list[Evidence]:
     value = determinant(a)["determinant"]
     return [
         Evidence(
-            tr("zero diagonal: Chio with row swaps, determinant"),
+            tr("zero diagonal: Chio's condensation with row swaps, and the determinant"),
             (value, a.det()),
             value == a.det(),
         )
@@ -90,7 +90,7 @@ def ratings_rank() -> list[Evidence]:
     last = rank("0 0 0 4 4; 0 0 0 5 5; 0 0 0 2 2")["rank"]
     return [
         Evidence(
-            tr("ranks: first four rows, last three, all"),
+            tr("rank of the first four rows, of the last three, and of all rows"),
             (few, last, all_rows),
             (few, last, all_rows) == (1, 1, 2),
         )

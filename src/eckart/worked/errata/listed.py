@@ -191,7 +191,7 @@ _ROWS = (
     (
         mark("number of components"),
         mark("Cross-validation is not available."),
-        mark("Element-wise cross-validation and bi-cross-validation are available."),
+        mark("Element-wise cross-validation and bi-cross-validation both work."),
         c.cross_validation,
     ),
     (
@@ -221,7 +221,7 @@ _ROWS = (
     (
         mark("CUR, core"),
         "U = Y (Σ^+)^2 X^T.",
-        "W^+ = Y Σ^+ X^T, or C^+ A R^+.",
+        mark("W^+ = Y Σ^+ X^T, or C^+ A R^+."),
         c.core_of_cur,
     ),
     (

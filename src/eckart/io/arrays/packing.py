@@ -1,0 +1,50 @@
+"""Attributes of HDF5, NetCDF and Zarr arrays that give stored numbers another meaning; Eckart reports them only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.formatting import joined, quoted, shorten
+from eckart.notes import Note
+
+_WITHOUT_EFFECT = {"scale_factor": 1.0, "add_offset": 0.0, "_FillValue": np.nan, "missing_value": np.nan}
+"""The attributes of the CF conventions [1] for packed and missing values, with the values that change nothing.
+
+[1] https://cfconventions.org/cf-conventions/cf-conventions.html#packed-data
+"""
+_UNSIGNED = "_Unsigned"
+
+
+def packing_notes(array: Any, name: str) -> tuple[Note, ...]:
+    """A note if the attributes of an array ask for another scale, for missing values or for unsigned integers."""
+    found = {key: array.attrs[key] for key in (*_WITHOUT_EFFECT, _UNSIGNED) if key in array.attrs}
+    shown = [f"{key}={_shown(value)}" for key, value in found.items() if not _is_neutral(key, value)]
+    if not shown:
+        return ()
+    subject, verb, them = ("attribute", "is", "it") if len(shown) == 1 else ("attributes", "are", "them")
+    array_name = f"the array {quoted(name)}" if name else "the array"
+    text = (
+        f"The {subject} {joined(shown)} of {array_name} {verb} not applied: Eckart analyses the numbers as they "
+        f"are stored. To apply {them}, save the converted numbers, for example with xarray."
+    )
+    return (Note("packed_values", text, {"attributes": tuple(found)}),)
+
+
+def _is_neutral(key: str, value: object) -> bool:
+    """Whether an attribute changes no number."""
+    if key == _UNSIGNED:
+        return str(_text(value)).lower() != "true"
+    try:
+        return bool(np.array_equal(np.asarray(value, float).ravel(), [_WITHOUT_EFFECT[key]], equal_nan=True))
+    except (TypeError, ValueError):  # not a number, so that its meaning is unknown
+        return False
+
+
+def _text(value: object) -> object:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+def _shown(value: object) -> str:
+    return shorten(", ".join(map(str, np.ravel(np.asarray(_text(value)))[:4])), 40)

@@ -39,29 +39,6 @@ class FitKeywords(TypedDict, total=False):
     memory: str | int | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class MatrixOptions(CommonOptions):
-    """Options of methods that approximate the matrix itself: SVD, PCA and CUR."""
-
-    k: int | None = None
-    explain: float | None = None
-    error: float | None = None
-    tol: float | None = None
-    stream: bool | None = None
-    device: str | None = None
-
-
-class MatrixKeywords(FitKeywords, total=False):
-    """The same as keyword arguments."""
-
-    k: int | None
-    explain: float | None
-    error: float | None
-    tol: float | None
-    stream: bool | None
-    device: str | None
-
-
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import logging
+import re
 import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -16,7 +17,7 @@ from eckart.formatting import counted
 from eckart.io.open_data import open_with
 from eckart.io.read_options import NAMES, split_options
 from eckart.log import logger
-from eckart.options import check_names, memory_bytes
+from eckart.options import CommonOptions, check_names, memory_bytes
 from eckart.progress import progress_bar
 from eckart.registry import Method, get_method, resolve
 from eckart.result import Decomposition, Plan
@@ -219,14 +220,15 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
 
 
 def _shown_signature() -> inspect.Signature:
-    """The signature for `help`: the options of PCA and SVD, and those of `decompose` itself."""
+    """The signature for `help`: the options of PCA and SVD, and those of `decompose`, in the order of its docstring."""
     first, second, _ = inspect.signature(decompose).parameters.values()
-    shown = [first, second.replace(annotation=Literal["pca", "svd", "cur", "nmf", "kernel_pca", "isomap"])]
-    for name, option in inspect.signature(SVDOptions).parameters.items():
-        shown.append(option)
-        if name == "callback":
-            shown.append(option.replace(name="progress", default=False, annotation="bool"))
-    shown.append(inspect.Parameter("reading", inspect.Parameter.VAR_KEYWORD, annotation="Unpack[ReadKeywords]"))
+    method = second.replace(annotation=Literal["pca", "svd", "cur", "nmf", "kernel_pca", "isomap"])
+    options = dict(inspect.signature(SVDOptions).parameters)
+    options["progress"] = options["callback"].replace(name="progress", default=False, annotation="bool")
+    documented = re.findall(r"^ *(\w+) : ", decompose.__doc__ or "", re.MULTILINE)
+    ordered = [options.pop(name) for name in documented if name in options]
+    reading = inspect.Parameter("reading", inspect.Parameter.VAR_KEYWORD, annotation="Unpack[ReadKeywords]")
+    shown = [first, method, *ordered, *options.values(), reading]
     return inspect.Signature(shown, return_annotation="Decomposition[SVDDetails]")
 
 
@@ -255,7 +257,7 @@ def plan(data: object, method: str = "pca", **options: object) -> Plan:
     Raises
     ------
     ParameterError
-        If the method cannot be planned. For 'nmf' and the other methods, see `Decomposition.plan` of the result.
+        If `plan` does not support the method. For 'nmf' and the other methods, see `Decomposition.plan` of the result.
 
     See Also
     --------
@@ -336,7 +338,8 @@ def _names_of(where: str) -> tuple[str, ...] | None:
     parameters = inspect.signature(resolve(where)).parameters
     if any(found.kind is found.VAR_KEYWORD for found in parameters.values()):
         return None
-    return tuple(name for name in parameters if name not in ("data", "method"))
+    names = [name for name in parameters if name not in ("data", "method")]
+    return tuple(sorted(names, key=lambda name: name in CommonOptions.__annotations__))  # options of all methods last
 
 
 def _decompose_on(device: str, data: object, method: Method, options: Keywords) -> Decomposition:

@@ -25,8 +25,8 @@ Murder    28.72  17.49
 Assault   34.01   3.53
 UrbanPop   7.74  76.18
 Rape      29.53   2.80
-In percent of each component. If all columns contributed equally, each would
-have 25 %.
+Contributions to each component in percent. If all columns contributed equally,
+each would contribute 25 %.
 """
 
 from __future__ import annotations

@@ -22,5 +22,8 @@ def test_copies_are_not_called_unrelated():
     table = np.random.default_rng(8).normal(size=(40, 3))
     found = ek.analyze(np.column_stack([table, table[:, 0], 2 * table[:, 0]]), scale=True, rng=0)
     assert found.recommendation.k == 0
-    assert "no more than it would for unrelated columns with the same variances" not in found.recommendation.sentence
+    assert (
+        "the first component of unrelated columns with the same variances would explain as much"
+        not in found.recommendation.sentence
+    )
     assert "If multiples of other columns are left out" in found.recommendation.sentence

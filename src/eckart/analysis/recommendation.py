@@ -109,11 +109,12 @@ def _none(d: Decomposition, choice: RankChoice, why: str) -> str:
     first = f"{component_labels(d)[0]} explains {share} of the {total_name(d)}"
     if choice.decided_by in _TESTS and any(code_of(note) == "copied_columns" for note in choice.notes):
         unrelated = (
-            "If multiples of other columns are left out, it explains no more than it would for unrelated columns."
+            "If multiples of other columns are left out, the first component of unrelated columns would explain "
+            "as much."
         )
         return f"No component stands out from noise. {why} {first}. {unrelated}"
     if choice.decided_by in _TESTS:
-        unrelated = "which is no more than it would for unrelated columns with the same variances"
+        unrelated = "but the first component of unrelated columns with the same variances would explain as much"
         return f"No component stands out from noise. {why} {first}, {unrelated}."
     return f"No component is clearly separated from the next. {why} {first}, but correlated noise can explain as much."
 

@@ -32,7 +32,7 @@ def with_rows(model: Decomposition, data: object) -> Decomposition:
     Returns
     -------
     Decomposition
-        The decomposition with `left`. It also has the row names of `data`, if there are any.
+        The decomposition with the scores of its rows (`left`) and, if `data` has row names, with these names.
 
     Raises
     ------

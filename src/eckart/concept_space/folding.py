@@ -50,11 +50,11 @@ class Ledger:
         singular = method_of(d).orthogonal and d.which == "largest"
         if self.share <= at_fit + rounding or (singular and self.lost < weakest * (1.0 - rounding)):
             return ""
-        strong = ", which is more than the weakest concept explains" if singular else ""
+        strong = " This is more than the weakest concept explains." if singular else ""
         return (
-            f"The concepts do not represent {percent(self.share)} of the sum of squares of the {self.rows:,} new "
-            f"rows{strong}. For the fitted rows, they do not represent {percent(at_fit)}. The new rows may contain a "
-            "new concept. Fit the model again with these rows included."
+            f"The concepts miss {percent(self.share)} of the sum of squares of the {self.rows:,} new rows, compared "
+            f"with {percent(at_fit)} for the fitted rows.{strong} The new rows may contain a new concept. Fit the "
+            "model again with these rows included."
         )
 
 
@@ -93,12 +93,11 @@ class Folded:
     refit: str
     space: Concepts
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             Coordinates, shares outside the concepts, and the advice to fit again.
         """
         shares = [None if np.isnan(share) else float(share) for share in self.unseen]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from eckart.options import FitKeywords, Seed
+from eckart.options import CommonOptions, FitKeywords
 
 Selection = Literal["pivot", "norm", "leverage", "volume"]
 Core = Literal["best", "intersection"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CUROptions:
+class CUROptions(CommonOptions):
     """Options with their defaults, not yet checked."""
 
     k: int | None = None
@@ -24,9 +24,6 @@ class CUROptions:
     core: Core = "best"
     cutoff: float | None = None
     tol: float | None = None
-    left: bool = False
-    rng: Seed = None
-    memory: str | int | None = None
     stream: bool | None = None
     device: str | None = None
 

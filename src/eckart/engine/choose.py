@@ -40,10 +40,10 @@ sparse rows: beyond, it would take much more memory than the rows.
 """
 _PAIR_RATE = {"compiled": 1e9, "scipy": 1.5e8}
 """Products of two entries of a row per second in a Gram matrix of sparse rows."""
-_NARROW, _NARROWER, _FEW_ENTRIES = 12, 4, 2**17
+_NARROW, _FEW_ENTRIES = 12, 2**17
 """Up to this many components, narrower blocks are fastest on sparse data in memory: the time depends on the number of
-vectors multiplied, not on the passes. Up to the second number, half of the width is faster still if so few entries are
-stored that they stay in cache.
+vectors multiplied, not on the passes. Half of the width is faster still if so few entries are stored that they stay in
+cache.
 """
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
@@ -248,15 +248,19 @@ def _direct(shape: Shape) -> tuple[float, Choice]:
     return work / _DIRECT_RATE, Choice("direct", 1, peak, why)
 
 
+def _cross_products(shape: Shape) -> float:
+    """Seconds for the matrix of cross-products."""
+    if not shape.sparse:
+        return shape.long * shape.short * shape.short / shape.costs.dense_rate[shape.precision]
+    # Each row multiplies its stored entries with each other.
+    rate = _PAIR_RATE["compiled" if shape.entries >= COMPILE_FROM else "scipy"]
+    faster = shape.costs.sparse_rate / HostBackend.costs.sparse_rate
+    return shape.entries * (shape.entries / max(shape.long, 1)) / (rate * faster)
+
+
 def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     n = shape.short
-    if shape.sparse:
-        # Each row multiplies its stored entries with each other.
-        rate = _PAIR_RATE["compiled" if shape.entries >= COMPILE_FROM else "scipy"]
-        faster = shape.costs.sparse_rate / HostBackend.costs.sparse_rate
-        product = shape.entries * (shape.entries / max(shape.long, 1)) / (rate * faster)
-    else:
-        product = shape.long * n * n / shape.costs.dense_rate[shape.precision]
+    product = _cross_products(shape)
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
     eigen *= _BEYOND_CACHE if n > _CACHE_SIZE else 1.0
     cost = product + eigen * float(n) ** 3 / shape.costs.eigen_speed
@@ -302,7 +306,7 @@ def _lanczos_block(shape: Shape, k: int) -> int:
     if shape.block_bytes or shape.costs.sparse_blocks is None:
         return block_width(k, shape.short)
     width = shape.costs.sparse_blocks[0 if k <= _NARROW else 1]
-    narrower = k <= _NARROWER and shape.entries <= _FEW_ENTRIES
+    narrower = k <= _NARROW and shape.entries <= _FEW_ENTRIES
     return min(width // 2 if narrower else width, shape.short)
 
 

@@ -20,7 +20,7 @@ Missing = Literal["error", "mean", "em"]
 
 @dataclass(frozen=True, kw_only=True)
 class SVDOptions:
-    """Options with their defaults, not yet checked."""
+    """Options with their defaults, not yet checked, in the order in which `help(decompose)` lists them."""
 
     k: int | None = None
     explain: float | None = None

@@ -67,7 +67,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     Parameters
     ----------
     n_neighbors : int or None, default 5
-        Number of neighbours of each row. None if `radius` is given.
+        Number of neighbours of each row. Must be None if you set `radius`.
     radius : float or None, default None
         All rows within this distance are neighbours.
     n_components : int, default 2

@@ -33,7 +33,7 @@ from eckart.wording import ITERATIONS
 
 
 def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDetails]:
-    """Non-negative parts of a table: W H closest to A; the options are those of `eckart.NMF`.
+    """Factorise a non-negative table as W H. The options are those of `eckart.NMF`.
 
     A table too large for `memory` is read in blocks, once per iteration. `stream`, `checkpoint`, `callback` and
     `executor` are as in `eckart.decompose`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Literal
@@ -235,25 +235,24 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 
 
+def _any_votes(verdicts: Iterable[Verdict]) -> bool:
+    return any(verdict.counts and verdict.votes for verdict in verdicts)
+
+
 def _answers(
-    names: Sequence[str],
-    described: Evidence,
-    method: str,
-    notes: tuple[str, ...] = (),
-    tested: Evidence | None = None,
+    names: Sequence[str], described: Evidence, method: str, notes: tuple[str, ...] = (), tested: Evidence | None = None
 ) -> RankChoice:
     """The choice from the table that descriptive rules see and, if it differs, that of the rules about noise."""
-    evidence = described if tested is None else tested
+    given = evidence = tested or described
     verdicts = tuple(_verdict(name, evidence if RULES[name].counts else described) for name in names)
     ratios = tuple(float(ratio) for ratio in described.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     if evidence.has_table:
         choice, evidence = with_assumptions(choice, evidence)
-    if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
+    if not _any_votes(verdicts) or not float(evidence.ratios.sum()):
         return with_derived(choice)  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
     choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
-    given = tested or described
     choice = with_later_falls(choice, given)
     return with_derived(replace(choice, drop=largest_drop(choice, given)))
 

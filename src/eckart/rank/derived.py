@@ -27,7 +27,7 @@ def with_derived(choice: RankChoice) -> RankChoice:
         "horn": (
             "Parallel analysis (Horn)", choice.horn,
             "Compares each component with the component in the same position in shuffled tables.",
-            "nothing about the correlations that remain after the components; it tends to keep few components.",
+            "nothing about correlations that remain after the components are removed; it tends to keep few components.",
         ),
         "drop": ("Largest eigenvalue drop", choice.drop, _drop(choice), "few columns or rows, and strong components."),
     }  # fmt: skip

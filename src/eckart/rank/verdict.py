@@ -108,9 +108,9 @@ class RankChoice:
     - If neighbouring columns remain correlated, the rule 'gap' is used.
     - If the columns of the residual are correlated in another way, Horn's parallel analysis is used, but `k` is never
       larger than the answer of the tests.
-    - If min(n_samples - 1, n_features) is less than 8 and the answer of the tests is uncertain, `k` is the number
-      between `lowest` and `highest` that is followed by the largest drop in the eigenvalues, if this drop is clearly
-      larger than the one after the answer of the tests.
+    - If min(n_samples - 1, n_features) is less than 8 and the answer of the tests is uncertain, the eigenvalues decide.
+      `k` is then the number between `lowest` and `highest` that is followed by the largest drop, if this drop is
+      clearly larger than the one after the answer of the tests.
     - If all tests abstain, `k` is the most frequent answer of the other voting rules. If several answers are equally
       frequent, it is the one nearest to their median.
 
@@ -283,12 +283,11 @@ class RankChoice:
     def __getitem__(self, rule: str) -> Verdict:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             The recommendation, the answers and their reasons.
         """
         fields = ("rule", "title", "k", "reason", "assumes", "counts", "votes")

@@ -65,8 +65,8 @@ def energy(given: object, share: float = 0.9) -> Solution:
         ),
         Step(
             tr(
-                "By the squares, {percent} of the energy needs $k = {k}$ singular values. This is "
-                "the rule to use, because the dropped squares add up to the squared error.",
+                "To reach {percent} of the sum of squares, $k = {k}$ singular values are needed. Use this rule, "
+                "because the squares that are dropped add up to the squared error.",
                 percent=percent,
                 k=k,
             ),
@@ -75,9 +75,9 @@ def energy(given: object, share: float = 0.9) -> Solution:
         ),
         Step(
             tr(
-                "By the sum of the unsquared singular values, {percent} needs $k = {by_sum}$. Some "
-                "lecture notes use this rule. It gives small singular values more weight, so it "
-                "keeps at least as many.",
+                "Some lecture notes add up the singular values without squaring them. To reach {percent} of that "
+                "sum, $k = {by_sum}$ of them are needed. Small singular values then have more weight, so this rule "
+                "never keeps fewer.",
                 percent=percent,
                 by_sum=by_sum,
             ),
@@ -88,7 +88,13 @@ def energy(given: object, share: float = 0.9) -> Solution:
     named = {"k": sp.Integer(k), "k_by_sum": sp.Integer(by_sum), "energy": norm, "singular_values": sp.Matrix(values)}
     answer = (
         Equation("k", sp.Integer(k)),
-        Equation("", tr("By energy. The sum of the unsquared singular values gives {by_sum}.", by_sum=by_sum)),
+        Equation(
+            "",
+            tr(
+                "This number is based on the squared singular values. Without squaring them, it would be {by_sum}.",
+                by_sum=by_sum,
+            ),
+        ),
     )
     return Solution(
         tr(("How many singular values explain {percent} of the energy"), percent=percent), steps, answer, named

@@ -8,9 +8,11 @@ from scipy.linalg import lapack
 from eckart.arrays import EPSILON, Array, astype, device, float64, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends.cuda import orthogonal as orthogonal_device
 from eckart.engine.backends.cuda import random as cuda_random
-from eckart.engine.backends.cuda.orthogonal import NEARLY_ORTHOGONAL, WELL_CONDITIONED
+from eckart.engine.backends.cuda.constants import NEARLY_ORTHOGONAL, WELL_CONDITIONED
 from eckart.engine.backends.tall import inner, times, without
 
+_TINY = 1e-8
+"""Orthogonality loss whose square is below rounding."""
 ROUNDING_ONLY = 1e-3
 """A unit column of rounding errors has at most this length after projection against a basis."""
 
@@ -19,18 +21,27 @@ def orthonormalize(block: Array, floor: float = 0.0) -> Array:
     """Q with Q^T Q = I and span Q = span Z, without columns shorter than `floor` and nearly dependent ones (1e-6).
 
     Q = Z W with W^T Z^T Z W = I; a second round corrects the rounding errors of the first, unless Z was nearly
-    orthogonal.
+    orthogonal. If Z^T Z = I + F with a tiny F, W = I - F / 2.
     """
     if orthogonal_device.usable(block):
         made = orthogonal_device.orthonormalized(block)
         if made.good(floor):
             return made.block
     for least in (floor, 0.0):
-        whitening, nearly = _whiten(to_numpy(inner(block, block)), least)
+        gram = to_numpy(inner(block, block))
+        if (correction := _correction(gram)) is not None:
+            return times(block, from_numpy(correction, block))
+        whitening, nearly = _whiten(gram, least)
         block = times(block, from_numpy(whitening, block))
         if nearly:
             break
     return block
+
+
+def _correction(gram: np.ndarray) -> np.ndarray | None:
+    """I - F / 2 for Z^T Z = I + F, which is W up to 3 F^2 / 8; None unless that is below rounding."""
+    excess = gram - np.eye(len(gram))
+    return np.eye(len(gram)) - 0.5 * excess if float(np.vdot(excess, excess)) <= _TINY**2 else None
 
 
 def next_block(rest: Array, gram: np.ndarray, floor: float, *bases: Array) -> tuple[Array, float]:
@@ -87,8 +98,8 @@ def _whiten(gram: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, bool]:
     W = D C^-T, where D scales the columns to unit length and C C^T = D Z^T Z D. If that is nearly singular, W = D E
     L^-1/2 with its eigenpairs, and dependent directions are left out.
     """
-    lengths = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
-    if lengths.size and lengths.min() > floor:  # nearly always
+    lengths = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    if lengths.size and np.minimum.reduce(lengths) > floor:  # nearly always
         scaled = gram / lengths / lengths[:, None]
         return _inverse_root(scaled) / lengths[:, None], _is_nearly_identity(scaled)
     used = np.flatnonzero(lengths > floor)
@@ -112,7 +123,7 @@ def _inverse_root(scaled: np.ndarray) -> np.ndarray:
     if not failed:
         inverse, failed = lapack.dtrtri(root, lower=1)
         # The diagonal is not enough: many pivots that are not small can give a nearly singular factor.
-        if not failed and float(np.sum(inverse * inverse)) < WELL_CONDITIONED**-2:
+        if not failed and float(np.vdot(inverse, inverse)) < WELL_CONDITIONED**-2:
             return np.ascontiguousarray(inverse.T)
     # The longest first: they are kept if there is no room for all.
     values, vectors = (part[..., ::-1] for part in np.linalg.eigh(scaled))
@@ -134,7 +145,7 @@ def project_out(block: Array, *bases: Array) -> Array:
             if basis.shape[1]:
                 coefficients = inner(basis, block)
                 block = without(block, basis, coefficients)
-                found = max(found, float(xp.max(xp.abs(coefficients))))
+                found = max(found, float(abs(coefficients).max()))
         if found <= 1e-6:
             break
     return block

@@ -116,7 +116,7 @@ def _tall(rows: int, columns: int) -> np.ndarray:
 
 
 def _worth_it(tall: Array, width: int) -> bool:
-    return is_numpy(tall) and tall.shape[0] * tall.shape[1] * width >= _SERIAL_WORK
+    return isinstance(tall, np.ndarray) and tall.size * width >= _SERIAL_WORK
 
 
 def _pieces(rows: int) -> list[slice]:

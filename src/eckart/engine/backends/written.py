@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from eckart.arrays import Array, is_numpy, namespace
 
 
@@ -31,6 +33,8 @@ def less_product(rows: Array, first: Array, second: Array) -> Array:
 
 def put_product(first: Array, second: Array, place: Array) -> Array:
     """first second, written to `place`."""
+    if isinstance(place, np.ndarray):
+        return np.matmul(first, second, out=place)
     if library(place) == "torch":
         xp: Any = namespace(place)
         return xp.matmul(first, second, out=place)

@@ -188,7 +188,7 @@ class Basis:
             self._record(numbers[:columns], coupled, own)
             self._residual_gram = numbers[columns:]
             if self.meter is not None:
-                total = float(np.sum(numbers[:columns] ** 2)) + float(np.trace(numbers[columns:]))
+                total = float(np.vdot(numbers[:columns], numbers[:columns])) + float(numbers[columns:].trace())
                 self.meter.note_length(max(total, 0.0) ** 0.5)
 
     def _record(self, coefficients: np.ndarray, coupled: slice, own: slice) -> None:
@@ -201,8 +201,9 @@ class Basis:
         # G is symmetric, so the skew part of M^T G M is rounding: the mean square of (S - S^T) / sqrt(2).
         skew = square - symmetric
         mean_square = 2.0 * float(np.vdot(skew, skew)) / max(skew.size, 1)
-        self._noise = max(self._noise, mean_square**0.5, EPSILON * float(np.abs(square).max(initial=0.0)))
-        self._largest = max(self._largest, float(np.abs(coefficients).max(initial=0.0)))
+        moduli = np.abs(coefficients)
+        self._noise = max(self._noise, mean_square**0.5, EPSILON * float(moduli[older:].max(initial=0.0)))
+        self._largest = max(self._largest, float(moduli.max(initial=0.0)))
 
     def _make_room(self, count: int) -> None:
         """Allocate T for `count` columns only: most runs end long before the basis is full."""

@@ -33,6 +33,7 @@ from eckart.engine.lanczos.goal import (
     goal_of,
     is_below_rounding,
     is_hidden_by_rounding,
+    is_too_small,
     stop_if_float64_not_worth,
     stop_if_hidden_not_worth,
 )
@@ -112,7 +113,7 @@ class _Run:
         self.backend = self.matrix.backend
         self.budget = FailureBudget(self.target.failure_probability)
         if self.block <= _NARROW_BLOCK:  # a narrow step costs less than a check
-            self.schedule.most = 4
+            self.schedule.most, self.schedule.cheap = 4, self.matrix.resident
         self.basis = Basis.with_capacity(self.backend, self.matrix.size, self.capacity, meter=self.meter())
 
     # The iteration
@@ -188,7 +189,8 @@ class _Run:
 
     def _check_due(self) -> bool:
         full = self.basis.count + 2 * self.block > self.capacity
-        early = self.basis.count < self.backend.costs.first_check * (self.target.k or 0)
+        first = self.steps == 1 and self.matrix.resident  # one block says nothing about convergence
+        early = first or self.basis.count < self.backend.costs.first_check * (self.target.k or 0)
         return self.exhausted or full or (self.steps >= self.schedule.following and not early)
 
     def _assess(self) -> Assessment | None:
@@ -209,6 +211,8 @@ class _Run:
             # k directions are roughly known once G was applied to as many random ones.
             applied = self.basis.count - self.block >= k
             bulk = applied and is_in_bulk(values, residuals, k, self.matrix.trace, self.matrix.size)
+            if bulk and is_too_small(self, float(values[k - 1])):
+                stop_if_float64_not_worth(self.target, self.passes)
             stop_if_not_worth(self.target, self.schedule, self.passes, values, bulk=bulk, converged=converged)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         below = is_below_rounding(self, state)
@@ -230,7 +234,7 @@ class _Run:
     def _bounded(self, state: Assessment) -> Assessment:
         """The assessment with the best available upper bounds, and whether they determine k."""
         state = replace(state, upper=self._upper(state))
-        return replace(state, decided=counting.is_decided(self, state))
+        return state if self.target.k is not None else replace(state, decided=counting.is_decided(self, state))
 
     def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
         """Residuals without the float32 noise floor, which more passes would not lower."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import log
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from eckart.engine.lanczos.terms import NotWorthError, Target
 
 _FIRST_MOST = 2
 """Maximum number of steps between the first checks."""
+_LATER, _SOONER = 2.0, 0.8
+"""Measured steps to convergence relative to those expected at the last rate: the first rates fall, later ones grow."""
 _FALL = 30.0
 """Factor by which residuals fall between checks, an upper limit for nearly all matrices."""
 
@@ -20,6 +23,8 @@ class ConvergenceSchedule:
 
     most: int = 2
     """Maximum number of steps between checks, once enough of them have been made to predict the next."""
+    cheap: bool = False
+    """Whether a step costs less than a check: the next check is then made where convergence is expected."""
     following: int = 0
     """The step of the next check."""
     last: tuple[int, float] | None = None
@@ -29,17 +34,27 @@ class ConvergenceSchedule:
 
     def plan(self, step: int, worst: float, goal: float) -> None:
         """Schedule the next check before the residual, at its current rate, reaches the goal."""
+        before, self.last = self.last, (step, worst)
         self.following = step + 1
-        if self.last is not None:
-            self.rates.append(
-                float(np.log(max(self.last[1], 1e-300) / max(worst, 1e-300))) / max(step - self.last[0], 1)
-            )
-        if self.last is not None and worst > goal > 0.0:
-            before_step, before = self.last
-            rate = np.log(max(before / worst, 1.2)) / max(step - before_step, 1)
-            most = self.most if len(self.rates) >= _RELIABLE else min(self.most, _FIRST_MOST)
-            self.following = step + max(1, min(most, int(0.6 * np.log(worst / goal) / rate)))
-        self.last = (step, worst)
+        if before is None:
+            return
+        steps = max(step - before[0], 1)
+        self.rates.append(log(max(before[1], 1e-300) / max(worst, 1e-300)) / steps)
+        if worst > goal > 0.0:
+            rate = log(max(before[1] / worst, 1.2)) / steps
+            self.following = step + max(1, self._until_check(step, log(worst / goal) / rate))
+
+    def _until_check(self, step: int, expected: float) -> int:
+        """Steps to the next check, given those to convergence at the last rate."""
+        most = max(self.most, step // 3 if self.cheap else 0) if self._reliable else min(self.most, _FIRST_MOST)
+        if self.cheap:
+            return min(most, round((_SOONER if self._reliable else _LATER) * expected))
+        return min(most, int(0.6 * expected))
+
+    @property
+    def _reliable(self) -> bool:
+        """Whether rates predict: the first are too optimistic, as a spectrum that takes 20 steps promises 6 or 7."""
+        return len(self.rates) >= 2 and self.last is not None and self.last[0] >= _RELIABLE
 
     def near(self, goal: float) -> bool:
         """Whether the largest relative residual may reach the goal by the next check: it seldom falls faster."""
@@ -51,20 +66,18 @@ class ConvergenceSchedule:
             return False
         recent = self.rates[-2:]
         rate, far = (min(recent), _FAR_AT_SLOWEST) if slowest else (sum(recent) / len(recent), _FAR)
-        return float(np.log(max(self.last[1], 1e-300) / goal)) > far * max(rate, 1e-3)
+        return log(max(self.last[1], 1e-300) / goal) > far * max(rate, 1e-3)
 
     def expected_steps(self, goal: float) -> float | None:
-        """Steps until the residual reaches `goal` at the mean of its last two rates; None before there are 3 rates.
-
-        The first two rates are too optimistic: a flat spectrum that takes 20 steps promises 6 or 7 (measured).
-        """
-        if self.last is None or len(self.rates) < _RELIABLE:
+        """Steps until the residual reaches `goal` at the mean of its last two rates; None before they are reliable."""
+        if self.last is None or not self._reliable:
             return None
         rate = max(sum(self.rates[-2:]) / 2.0, 0.02)
-        return max(0.0, float(np.log(max(self.last[1], 1e-300) / goal))) / rate
+        return max(0.0, log(max(self.last[1], 1e-300) / goal)) / rate
 
 
-_RELIABLE = 3
+_RELIABLE = 4
+"""First step whose rates predict convergence (measured)."""
 _FAR, _FAR_AT_SLOWEST = 10.0, 16.0
 """With this many steps to convergence, at the mean and at the slowest rate, probes in every block cost more than a
 proof phase afterwards.

@@ -38,6 +38,11 @@ def bound_of_nothing(run: _Run) -> float:
     return float(8.0 * run.expected_error(run.basis) * run.basis.size**0.5 / quantile)
 
 
+def is_too_small(run: _Run, value: float) -> bool:
+    """Whether float32 products cannot bound a value of this size."""
+    return not run.exact and value < bound_of_nothing(run)
+
+
 def is_below_rounding(run: _Run, state: Assessment) -> bool:
     """Whether a run on trial will find its last value below what float32 products can bound.
 
@@ -46,7 +51,7 @@ def is_below_rounding(run: _Run, state: Assessment) -> bool:
     if run.exact or run.target.worth is None:
         return False
     last, residual = float(state.values[state.k - 1]), float(state.residuals[: state.k].max())
-    return residual <= last and last + residual < bound_of_nothing(run)
+    return residual <= last and is_too_small(run, last + residual)
 
 
 def is_hidden_by_rounding(run: _Run, state: Assessment) -> bool:

@@ -57,6 +57,11 @@ class ProbeRun:
         return float(np.linalg.eigvalsh(self.projected)[-1])
 
     @cached_property
+    def spread(self) -> float:
+        """||C||."""
+        return float(np.linalg.norm(self.coordinates, 2))
+
+    @cached_property
     def eigenpairs(self) -> tuple[Floats, Floats]:
         """Eigenpairs of T, in increasing order."""
         values, vectors = np.linalg.eigh(self.projected)
@@ -70,7 +75,7 @@ class ProbeRun:
     def with_error(self, error: float) -> ProbeRun:
         """The same with another eta, without recomputing what does not depend on it."""
         found = replace(self, error=error)
-        known = ("largest", "recurrence", "eigenpairs")
+        known = ("largest", "spread", "recurrence", "eigenpairs")
         found.__dict__.update({name: self.__dict__[name] for name in known if name in self.__dict__})
         return found
 
@@ -126,7 +131,7 @@ def monotone_bound(run: ProbeRun, probability: float) -> float:
     """
     top, length = run.largest, length_quantile(probability, run.coordinates.shape[1])
     diagonal, off_diagonal, start = run.recurrence
-    size = float(np.linalg.norm(run.coordinates, 2))
+    size = run.spread
 
     def possible(excess: float) -> bool:
         """Whether an eigenvalue may lie at t + excess."""
@@ -199,7 +204,9 @@ def _sum_of_squares(value: float, diagonal: list[float], off_diagonal: list[floa
     return total
 
 
-def sharp_bound(run: ProbeRun, probability: float, enough: Callable[[float], bool] | None = None) -> float:
+def sharp_bound(
+    run: ProbeRun, probability: float, enough: Callable[[float], bool] | None = None, known: float | None = None
+) -> float:
     """s >= lambda_1(P G P) with probability 1 - p: from the monotone bound down, as far as no eigenvalue is possible.
 
     From x^T P G N = l x^T N follows y = w R_c (l - T)^-1 for y = x^T N, where w holds the coordinates of x in range(R),
@@ -209,9 +216,9 @@ def sharp_bound(run: ProbeRun, probability: float, enough: Callable[[float], boo
     Derivatives at a exclude an interval [a - h, a]. With D = (a - T)^-1 and h < a - t, F(a - u) = sum_j u^j R_c D^(j+1)
     C, and K(l) >= K(a) for l <= a, so the norm is at most sum_j h^j ||K(a)^-1/2 R_c D^(j+1) C|| for all u <= h. Near
     the last possible l this is Newton's step, from the side where it never overshoots. The search ends early if the
-    bound is `enough`.
+    bound is `enough`. `known`: the monotone bound, if it has been computed.
     """
-    bound, top = monotone_bound(run, probability), run.largest
+    bound, top = monotone_bound(run, probability) if known is None else known, run.largest
     if not np.isfinite(bound) or run.residual_gram.shape[0] == 0 or (enough is not None and enough(bound)):
         return bound
     search = _Exclusion.of(run, length_quantile(probability, run.coordinates.shape[1]))
@@ -279,7 +286,7 @@ def best_probe_bound(run: ProbeRun, probability: float, enough: Callable[[float]
     bound, top = monotone_bound(run, probability), run.largest
     if enough(bound) or run.projected.shape[0] > SHARP_SIZE or not enough(top + 0.5 * (bound - top)):
         return bound
-    return sharp_bound(run, probability, enough)
+    return sharp_bound(run, probability, enough, bound)
 
 
 def smallest_probe_bound(run: ProbeRun, probability: float) -> float:

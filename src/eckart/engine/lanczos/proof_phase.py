@@ -32,6 +32,8 @@ class Goal:
     passes: int
     """Number of passes that may be used."""
     probability: float
+    first: int = 1
+    """The first pass after which the bound is computed: earlier ones are not expected to reach what is needed."""
 
     def enough(self, bound: float) -> bool:
         return bound <= self.needed
@@ -57,7 +59,7 @@ class Goal:
         if bound > 1.02 * self.last_value:
             return None
         allowed, quantile = self.needed - run.largest, length_quantile(self.probability, run.coordinates.shape[1])
-        if allowed * quantile <= run.error * float(np.linalg.norm(run.coordinates, 2)):
+        if allowed * quantile <= run.error * run.spread:
             return "hidden"
         expected = passes_for_excess(allowed, bound - run.largest, passes, size, quantile)
         return "stopped" if expected > 3 * self.passes else None
@@ -101,14 +103,21 @@ def proof_phase(
         passes += 1
         run = ProbeRun(basis.projected, basis.residual_gram, coordinates(), error(basis))
         seen, complete = run.largest, basis.complete
-        found = seen + run.error if complete else best_probe_bound(run, goal.probability, goal.enough)
+        full = basis.count + block.shape[1] > basis.capacity
+        found = np.inf
+        if complete:
+            found = seen + run.error
+        elif full or passes >= min(goal.first, goal.passes):
+            found = best_probe_bound(run, goal.probability, goal.enough)
         if found < bound or complete:
             bound, assumed = found, run.error
         outcome = goal.reached(bound, seen, complete=complete)
         if outcome is None:
             outcome = goal.ended_early(bound, run, passes, size)
-            full = basis.count + block.shape[1] > basis.capacity
             # No block is left if probes span an invariant subspace: then no eigenvalue exceeds those they found.
             if outcome is None and (full or not (block := basis.next_block()).shape[1]):
                 outcome = "stopped"
+    if bound == np.inf:  # ended before the first bound was due
+        bound, assumed = best_probe_bound(run, goal.probability, goal.enough), run.error
+        outcome = goal.reached(bound, seen, complete=complete) or outcome
     return Phase(outcome, BoundedRun(run, goal.probability, bound, assumed), basis, passes)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _SMALL_RESIDUAL, _SEPARATION_AIM = 0.03, 0.85
 """Before a restart, a gap is proved if residuals are below .03 theta_k and a complement of .85 theta_k suffices."""
 
+_EARLIEST = 0.85
+"""Passes after which a proof phase first computes its bound, relative to those expected from the Ritz values that are
+not frozen.
+"""
 _HIDDEN = {"float32": 2, "float64": 8}
 """Proof phases in which rounding hides the bound needed, before a run ends: a better basis may need less. After float32
 products the run continues in float64.
@@ -81,20 +85,20 @@ class Proofs:
         self._retry_below = 0.1 * float(state.residuals[: state.k].max())
         if chosen is None:
             return
-        if run.target.worth is not None:
-            quantile = length_quantile(run.budget.total / 16, PROBES)
-            passes = expected_passes(1.0 - chosen.expected / chosen.needed, run.matrix.size, quantile)
-            # A narrow pass costs about half of a step.
-            if not run.target.worth(run.passes, 0.5 * min(passes, MOST_PASSES)):
-                raise NotWorthError
+        quantile = length_quantile(run.budget.total / 16, PROBES)
+        passes = expected_passes(1.0 - chosen.expected / chosen.needed, run.matrix.size, quantile)
+        # A narrow pass costs about half of a step.
+        if run.target.worth is not None and not run.target.worth(run.passes, 0.5 * min(passes, MOST_PASSES)):
+            raise NotWorthError
         every = chosen.count == size
         frozen = basis.vectors if every else run.backend.times(basis.vectors, coefficients[:, : chosen.count])
-        phase = self._run_phase(run, state, frozen, chosen.needed)
+        first = 1 if every else int(_EARLIEST * passes)
+        phase = self._run_phase(run, state, frozen, chosen.needed, first)
         self._hidden += phase.outcome == "hidden"
         if phase.outcome == "improve":
             self._most_frozen = max(chosen.count // 2, state.k + 5)
 
-    def _run_phase(self, run: _Run, state: Assessment, frozen: Array, needed: float) -> Phase:
+    def _run_phase(self, run: _Run, state: Assessment, frozen: Array, needed: float, first: int = 1) -> Phase:
         last = float(state.values[state.k - 1])
         size = run.matrix.size
         if run.probes < MOST_PROBES:  # no room for two
@@ -109,6 +113,7 @@ class Proofs:
             floor=0.5 * state.goal,
             passes=max(1, min(MOST_PASSES, run.allowed - run.passes)),
             probability=run.budget.spend("proof"),
+            first=first,
         )
         phase = proof_phase(run.matrix.apply, basis, random, run.expected_error, goal)
         run.passes += phase.passes

@@ -23,6 +23,8 @@ _RESOLVED = 0.01
 _FROZEN = (5, 10, 20, 40, 70, 100, 130)
 """Maximum number of Ritz vectors after the k-th that are frozen, unless all are."""
 MOST_FROZEN = _FROZEN[-1]
+_CLOSEST, _HALVINGS = 1e-13, 15
+"""A distance is found between this share of the largest value and twice it, to a thousandth of itself."""
 _TRIED = 3
 """Number of gaps considered for a separation: the widest ones."""
 
@@ -125,14 +127,17 @@ def _complement_for_sum(values: np.ndarray, residuals: np.ndarray, allowed: floa
     a cluster that the k-th value cuts: the i-th bound is then the largest eigenvalue of [[theta_i, r_i], [r_i, s]].
     """
     resolved = float(residuals.max(initial=0.0)) <= _RESOLVED * float(values[-1])
-    low, high = -float(values[0]), float(values[-1]) + (allowed if resolved else 0.0)
-    for _ in range(60):
-        middle = 0.5 * (low + high)
+    top = float(values[-1]) + (allowed if resolved else 0.0)
+    far = max(top + float(values[0]), 1e-300)
+    near = _CLOSEST * far
+    for _ in range(_HALVINGS):  # of the logarithm of the distance top - s
+        distance = far**0.5 * near**0.5
+        middle = top - distance
         half = 0.5 * (values - middle)
         root = np.hypot(half, residuals) if resolved else half
         excess = np.where(half > 0.0, residuals**2 / np.maximum(half + root, 1e-300), root - half)
-        if float(np.sum(excess)) <= allowed:
-            low = middle
+        if float(np.add.reduce(excess)) <= allowed:
+            far = distance
         else:
-            high = middle
-    return low
+            near = distance
+    return top - far

@@ -98,12 +98,13 @@ class ErrorMeter:
         if newest:
             error = error - self.backend.times(basis.rest, factor[-newest:])
         measured = _spectral_norm(self.backend, error)
-        sizes = [length * float(np.linalg.norm(part)) for length, part in zip(self.lengths, self.factors, strict=True)]
+        starts = np.cumsum([0, *(len(part) for part in self.factors[:-1])])
+        sizes = np.sqrt(np.add.reduceat(np.einsum("ij,ij->i", factor, factor), starts)) * self.lengths
         outside = float(np.sqrt(max(np.trace(residual_gram), 0.0))) * float(
             np.linalg.norm(factor[-newest:] if newest else 0.0)
         )
         terms = max(_CHUNK, *(part.shape[0] for part in self.factors)) + basis.count / _CHUNK + len(sizes) + 4
-        own = EPSILON * terms * (sum(sizes) + basis.count**0.5 * float(np.linalg.norm(expected)) + outside)
+        own = EPSILON * terms * (float(np.sum(sizes)) + basis.count**0.5 * float(np.linalg.norm(expected)) + outside)
         products = self.inherited + self.columns**0.5 * self.product_error()
         along = residual_along_basis(self.backend, basis)
         return float((measured + own) / length_quantile(self.probability(), WIDTH) + products + along)
@@ -141,7 +142,7 @@ def measured_projected_error(
     size, root = float(np.linalg.norm(factor)), basis.count**0.5
     terms = (basis.size + 2) * root * float(np.linalg.norm(lengths(backend, product)))
     own = EPSILON * (terms + basis.count * root * float(np.linalg.norm(expected))) + product_error * size
-    return float((float(np.linalg.norm(seen - expected, 2)) + own) / length_quantile(probability, factor.shape[1]))
+    return float((_norm(seen - expected) + own) / length_quantile(probability, factor.shape[1]))
 
 
 def residual_along_basis(backend: Backend, basis: Basis) -> float:
@@ -173,9 +174,18 @@ def orthogonality_loss(
     product = functools.reduce(operator.add, (backend.times(part, piece) for part, piece in pieces))
     seen = np.concatenate([backend.to_host(backend.inner(part, product)) for part in parts])
     own = EPSILON * 4.0 * count**0.5 * float(np.linalg.norm(factor))
-    return float((float(np.linalg.norm(seen - factor, 2)) + own) / length_quantile(probability, WIDTH))
+    return float((_norm(seen - factor) + own) / length_quantile(probability, WIDTH))
 
 
 def _spectral_norm(backend: Backend, tall: Array) -> float:
-    gram = backend.to_host(backend.inner(tall, tall))
+    return _root(backend.to_host(backend.inner(tall, tall)))
+
+
+def _norm(tall: np.ndarray) -> float:
+    """||E|| for a few columns on the host, which takes less time than their singular values."""
+    return _root(tall.T @ tall)
+
+
+def _root(gram: np.ndarray) -> float:
+    """||E||, given E^T E with its rounding errors, and not less."""
     return float(np.sqrt(max(np.linalg.eigvalsh((gram + gram.T) / 2.0)[-1], 0.0))) * (1.0 + 1e-6)

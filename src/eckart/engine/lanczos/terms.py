@@ -62,6 +62,8 @@ class Matrix:
     """The bound of float64 products, given a bound of the largest eigenvalue."""
     tile: int = 1
     """Products process columns in groups of this size, so filling the last group is free."""
+    resident: bool = False
+    """Whether the data are in memory, so that a pass with a few columns costs little."""
 
     @cached_property
     def backend(self) -> Backend:

@@ -191,7 +191,7 @@ _ROWS = (
     (
         mark("number of components"),
         mark("Cross-validation is not available."),
-        mark("Element-wise cross-validation and bi-cross-validation are available."),
+        mark("Element-wise cross-validation and bi-cross-validation both work."),
         c.cross_validation,
     ),
     (

@@ -1,5 +1,6 @@
 """How the documentation is built: `make docs`."""
 
+import inspect
 import re
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -7,6 +8,8 @@ from typing import Any
 
 from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.domains.python import PyObject
+
+from eckart.estimators.sklearn_base import BaseEstimator
 
 project = "Eckart"
 author = "The Eckart developers"
@@ -90,6 +93,17 @@ def prepare_docstring(app: Any, what: str, name: str, obj: Any, options: Any, li
     ]
 
 
+def show_parameters(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str, None] | None:
+    """Estimators check the names of their parameters in __new__(*args, **given): show those of __init__ instead."""
+    if what != "class" or not issubclass(obj, BaseEstimator):
+        return None
+    found = inspect.signature(obj)
+    plain = [one.replace(annotation=inspect.Parameter.empty) for one in found.parameters.values()]
+    return str(inspect.Signature(plain)), None
+
+
 def unlink_sizes(app: Any, doctree: Any) -> None:
     """The k in a type such as "array of shape (n, k)" is a number, not a link to an attribute of that name."""
     for node in list(doctree.findall(pending_xref)):
@@ -111,6 +125,7 @@ def remove_template(app: Any, exception: Exception | None) -> None:
 
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", prepare_docstring, priority=900)
+    app.connect("autodoc-process-signature", show_parameters)
     app.connect("doctree-read", unlink_sizes)
     app.connect("doctree-read", add_anchors)
     app.connect("build-finished", remove_template)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import logging
+import re
 import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -219,14 +220,15 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
 
 
 def _shown_signature() -> inspect.Signature:
-    """The signature for `help`: the options of PCA and SVD, and those of `decompose` itself."""
+    """The signature for `help`: the options of PCA and SVD, and those of `decompose`, in the order of its docstring."""
     first, second, _ = inspect.signature(decompose).parameters.values()
-    shown = [first, second.replace(annotation=Literal["pca", "svd", "cur", "nmf", "kernel_pca", "isomap"])]
-    for name, option in inspect.signature(SVDOptions).parameters.items():
-        shown.append(option)
-        if name == "callback":
-            shown.append(option.replace(name="progress", default=False, annotation="bool"))
-    shown.append(inspect.Parameter("reading", inspect.Parameter.VAR_KEYWORD, annotation="Unpack[ReadKeywords]"))
+    method = second.replace(annotation=Literal["pca", "svd", "cur", "nmf", "kernel_pca", "isomap"])
+    options = dict(inspect.signature(SVDOptions).parameters)
+    options["progress"] = options["callback"].replace(name="progress", default=False, annotation="bool")
+    documented = re.findall(r"^ *(\w+) : ", decompose.__doc__ or "", re.MULTILINE)
+    ordered = [options.pop(name) for name in documented if name in options]
+    reading = inspect.Parameter("reading", inspect.Parameter.VAR_KEYWORD, annotation="Unpack[ReadKeywords]")
+    shown = [first, method, *ordered, *options.values(), reading]
     return inspect.Signature(shown, return_annotation="Decomposition[SVDDetails]")
 
 

@@ -7,6 +7,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
@@ -21,12 +22,44 @@ Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | Literal["e
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+@dataclass(frozen=True, kw_only=True)
+class CommonOptions:
+    """Options that every method takes, with their defaults, not yet checked; each method adds its own."""
+
+    left: bool = False
+    rng: Seed = None
+    memory: str | int | None = None
+
+
 class FitKeywords(TypedDict, total=False):
-    """Options that every method takes, as keyword arguments; each method adds its own and declares the defaults."""
+    """The same as keyword arguments."""
 
     left: bool
     rng: Seed
     memory: str | int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixOptions(CommonOptions):
+    """Options of methods that approximate the matrix itself: SVD, PCA and CUR."""
+
+    k: int | None = None
+    explain: float | None = None
+    error: float | None = None
+    tol: float | None = None
+    stream: bool | None = None
+    device: str | None = None
+
+
+class MatrixKeywords(FitKeywords, total=False):
+    """The same as keyword arguments."""
+
+    k: int | None
+    explain: float | None
+    error: float | None
+    tol: float | None
+    stream: bool | None
+    device: str | None
 
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -107,14 +140,20 @@ def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> 
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{_hint(name, allowed)}")
 
 
-def _hint(name: str, allowed: Sequence[str]) -> str:
-    """What to type instead of an unknown name, as the end of a sentence."""
+def _known_elsewhere(name: str, allowed: Sequence[str]) -> str:
+    """The allowed option that scikit-learn, or another function of Eckart, calls by this name; empty if none."""
     known = SKLEARN_NAMES.get(name, "")
     if known and all(other in allowed for other in re.findall(r"(?:Use|or|use) (\w+)=", known)):
         return f". {known}{'' if known.endswith('...') else '.'}"
     same = [other for group in _SAME_MEANING if name in group for other in group if other in allowed]
-    if same:
-        return f". Use {same[0]}=...{' to limit the number.' * (same[0] == 'most')}"
+    return f". Use {same[0]}=...{' to limit the number.' * (same[0] == 'most')}" if same else ""
+
+
+def _hint(name: str, allowed: Sequence[str]) -> str:
+    """What to type instead of an unknown name, as the end of a sentence."""
+    known = _known_elsewhere(name, allowed)
+    if known:
+        return known
     near = near_match(name, allowed)
     listed = len(allowed) <= _MOST_LISTED and near == "."
     return f"{near} It accepts {', '.join(allowed)}." if listed else near

@@ -41,17 +41,26 @@ class ReportSection:
     """What the shares refer to, if not the variance or the sum of squares of the data."""
 
 
-class Functions(TypedDict):
-    """The three functions of a method, for `Method(**functions_in(...))`."""
+class MethodParts(TypedDict):
+    """Where a method has its functions and classes, for `Method(**parts_of(...))`."""
 
     fit: str
     project: str
     reconstruct: str
+    options: str
+    details: str
 
 
-def functions_in(module: str) -> Functions:
-    """`decompose`, `project` and `reconstruct` of one module, the names used by Eckart's methods."""
-    return {"fit": f"{module}:decompose", "project": f"{module}:project", "reconstruct": f"{module}:reconstruct"}
+def parts_of(package: str, prefix: str, *, functions: str = "fit") -> MethodParts:
+    """The parts of a package with the names that Eckart's methods use; `functions` is the module of its functions."""
+    module = f"{package}.{functions}"
+    return {
+        "fit": f"{module}:decompose",
+        "project": f"{module}:project",
+        "reconstruct": f"{module}:reconstruct",
+        "options": f"{package}.options:{prefix}Options",
+        "details": f"{package}.details:{prefix}Details",
+    }
 
 
 @dataclass(frozen=True)
@@ -164,7 +173,7 @@ def all_methods() -> dict[str, Method]:
     return {**_built_in(), **_installed(), **_registered}
 
 
-def get_method(name: str) -> Method:
+def get_method(name: object) -> Method:
     """The method called `name`, or an error that lists all."""
     if isinstance(name, str):
         known = _registered.get(name) or _built_in().get(name) or _installed().get(name)

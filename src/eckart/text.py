@@ -92,12 +92,11 @@ class Table:
         frame: pd.DataFrame = pandas.DataFrame(list(self.rows), columns=list(self.columns))
         return frame.set_index(self.columns[0])
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             Title, columns, rows and caption. Numbers that are not finite become None.
         """
         rows = [[None if isinstance(c, float) and not math.isfinite(c) else c for c in row] for row in self.rows]

@@ -1,7 +1,7 @@
 """Open every built page in Chromium: `python -m tests.docs.site docs/_build/html` (`make docs-check`).
 
 Each page is opened 1280 and 390 pixels wide. There must be no console error, no request to the network, no formula
-left as source, no heading cut off, and no content wider than the window.
+left as source, no heading cut off, no internal parameter in a signature, and no content wider than the window.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ OVERFLOW = "document.documentElement.scrollWidth - window.innerWidth"
 CUT = (
     "[...document.querySelectorAll('h1, h2, h3')].filter(n => n.scrollWidth > n.clientWidth + 2).map(n => n.innerText)"
 )
+
+HIDDEN = "[...document.querySelectorAll('dt.sig .sig-param')].map(n => n.innerText).filter(t => /^\\*{0,2}_/.test(t))"
 
 
 def pages_of(site: Path) -> list[Path]:
@@ -43,6 +45,7 @@ def faults_of(browser: Browser, page: Path, width: int) -> list[str]:
     if raw := browser.js(RAW_MATH):
         found.append(f"{raw} formulas not rendered")
     found += [f"heading cut off: {text}" for text in browser.js(CUT)]
+    found += [f"signature shows the internal parameter {text}" for text in browser.js(HIDDEN)]
     if (wider := browser.js(OVERFLOW)) > 2:
         found.append(f"{wider} pixels wider than the window")
     return found

@@ -36,6 +36,23 @@ def test_a_section_and_single_entries_are_filled_in() -> None:
     assert [entry.type for entry in doc["Returns"] + doc["Raises"]] == ["matplotlib.axes.Axes", "ParameterError"]
 
 
+def test_a_type_is_described_below_it_and_further_entries_follow() -> None:
+    @document
+    def shown(d: object) -> None:
+        """Show.
+
+        {Attributes: title}
+        {notes}
+
+        {Parameters: d; Returns: Table}
+            One row for each column.
+        """
+
+    doc = NumpyDocString(inspect.getdoc(shown) or "")
+    assert [entry.name for entry in doc["Attributes"]] == ["title", "notes"]
+    assert [(entry.type, entry.desc) for entry in doc["Returns"]] == [("Table", ["One row for each column."])]
+
+
 def test_public_docstrings_are_complete() -> None:
     for function in (ek.tables.cos2, ek.plots.scores, ek.PCA.fit, ek.project_to, ek.TextConcepts.load):
         doc = inspect.getdoc(function) or ""

@@ -52,7 +52,7 @@ def both(data, library, k=4, size=1.0, **options):
 @pytest.fixture
 def same_steps(monkeypatch):
     """The processor takes Newton steps for Kullback-Leibler of stored entries; this has it sweep as the GPU does."""
-    return lambda: monkeypatch.setattr(formulate, "MOST_PARTS", 0)
+    return lambda: monkeypatch.setattr(formulate, "MOST_NEWTON_PARTS", 0)
 
 
 def is_there(array, library):
@@ -203,7 +203,7 @@ def test_recorded_steps_give_what_they_give_as_they_come(library, kind, missing,
     once = fitted()
     if library == "torch" or missing == "mask":  # CuPy does not record products of matrices
         assert len(recorded) >= 2  # the steps of both factors
-    monkeypatch.setattr(nmf_device, "_RECORDED", 0)
+    monkeypatch.setattr(nmf_device, "RECORDED_VALUES", 0)
     count = len(recorded)
     plain = fitted()
     assert len(recorded) == count

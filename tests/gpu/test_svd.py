@@ -153,7 +153,7 @@ def test_host_data_are_moved_over_whole_or_in_blocks(method, solver, kind, monke
     assert isinstance(whole.right, np.ndarray)  # what came from the host goes back there
     np.testing.assert_allclose(whole.values, here.values, rtol=1e-5)
     monkeypatch.setattr(transfer.DeviceTransfer, "whole", lambda *_: None)  # as if it did not fit
-    monkeypatch.setattr(transfer, "_BLOCK_BYTES", 2**22)
+    monkeypatch.setattr(transfer, "BLOCK_BYTES", 2**22)
     blocks = ek.decompose(data, method, k=5, solver=solver, device="cuda")
     np.testing.assert_allclose(blocks.values, here.values, rtol=1e-5)
     np.testing.assert_allclose(blocks.right, here.right, atol=2e-3)

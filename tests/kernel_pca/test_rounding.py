@@ -41,7 +41,7 @@ def test_float32_factors_state_their_rounding(seed: int) -> None:
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "sigmoid"])
 def test_products_in_float32_are_measured(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "_DOUBLE", 0)
+    monkeypatch.setattr(exact, "DOUBLE_SIZE", 0)
     for seed in range(3):
         rng = np.random.default_rng([10, seed])
         data = rng.standard_normal((150, 6)) * rng.choice([0.1, 1.0, 3.0])

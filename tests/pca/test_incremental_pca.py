@@ -178,8 +178,8 @@ def test_fit_forgets_and_partial_fit_goes_on():
 
 
 def test_many_columns_give_true_bounds(monkeypatch):
-    monkeypatch.setattr(scatter, "COLUMNS", 30)
-    monkeypatch.setattr(scatter, "_FACTOR_BYTES", 8 * 40 * 24)
+    monkeypatch.setattr(scatter, "EXACT_COLUMNS", 30)
+    monkeypatch.setattr(scatter, "FACTOR_BYTES", 8 * 40 * 24)
     X = table(400, 40)
     exact = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:3]
     for pca in (
@@ -268,8 +268,8 @@ def test_batches_stay_in_their_library(library, dtype, shape):
 def test_wide_batches_of_another_library_are_cut_the_same_way(monkeypatch):
     torch = pytest.importorskip("torch")
     X = table(60, 50)
-    monkeypatch.setattr(scatter, "COLUMNS", 20)
-    monkeypatch.setattr(scatter, "_FACTOR_BYTES", 8 * 50 * 20)
+    monkeypatch.setattr(scatter, "EXACT_COLUMNS", 20)
+    monkeypatch.setattr(scatter, "FACTOR_BYTES", 8 * 50 * 20)
     model, plain = ek.IncrementalPCA(2), ek.IncrementalPCA(2)
     for start in range(0, 60, 15):
         model = model.partial_fit(torch.asarray(X[start : start + 15]))

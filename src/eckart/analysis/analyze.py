@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
-from eckart.analysis.clusters import clusters
+from eckart.analysis.clusters import Clusters, clusters
 from eckart.analysis.column_roles import column_roles, label_role
 from eckart.analysis.data_notes import data_notes
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
-from eckart.analysis.recommendation import has_one_direction, recommend
+from eckart.analysis.recommendation import Recommendation, has_one_direction, recommend
 from eckart.analysis.square_tables import SquareTable, inner_products, recognise
 from eckart.analysis.unusual import dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
@@ -163,28 +163,45 @@ def _of_table(
 ) -> Analysis:
     _refuse_too_wide(table)
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
-    square, taken = recognise(table) if method in (None, "pca") else None, table
-    chosen = method if isinstance(method, Method) else get_method(method or "pca")
-    notes: list[Note] = []
-    if square is not None:
-        note = square.note
-        if method is None and _has_distances(table, square):
-            options = _scaling_options(table, options)
-            chosen, taken = get_method("kernel_pca"), inner_products(table)
-            note = f"{note} The report shows its principal coordinates (classical multidimensional scaling)."
-        if square.kind == "correlations" and ranks == "auto":
-            ranks = None  # rules about noise need rows that are observations
-        notes.append(Note(square.kind, note))
-    d, choice = _with_choice(taken, chosen, options, ranks, requested=requested)
+    problem = _problem(table, method, ranks, options)
+    d, choice = _with_choice(problem.table, problem.method, problem.options, problem.ranks, requested=requested)
     metadata = getattr(table, "metadata", Metadata())
-    matrix = _matrix_of(taken)
-    if chosen.name == "pca" and isinstance(matrix, np.ndarray):
-        notes = [*_long_form(rating_lines(matrix, metadata), metadata), *notes]
+    matrix, notes = _matrix_of(problem.table), problem.notes
+    if problem.method.name == "pca" and isinstance(matrix, np.ndarray):
+        notes = (*_long_form(rating_lines(matrix, metadata), metadata), *notes)
     d = replace(d.on_host(), notes=(*notes, *d.notes))
-    kept = {**options, "method": chosen.name}
+    kept = {**problem.options, "method": problem.method.name}
     return _gathered(
         d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested
     )
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What to decompose, and how."""
+
+    table: DataSource
+    method: Method
+    options: Keywords
+    ranks: RankChoice | str | None
+    notes: tuple[Note, ...] = ()
+
+
+def _problem(
+    table: DataSource, method: str | Method | None, ranks: RankChoice | str | None, options: Keywords
+) -> _Problem:
+    """The table as it is; if it has distances, and the user chose no method, the inner products behind them."""
+    chosen = method if isinstance(method, Method) else get_method(method or "pca")
+    square = recognise(table) if method in (None, "pca") else None
+    if square is None:
+        return _Problem(table, chosen, options, ranks)
+    if square.kind == "correlations" and ranks == "auto":
+        ranks = None  # rules about noise need rows that are observations
+    if method is not None or not _has_distances(table, square):
+        return _Problem(table, chosen, options, ranks, (Note(square.kind, square.note),))
+    note = f"{square.note} The report shows its principal coordinates (classical multidimensional scaling)."
+    chosen, options = get_method("kernel_pca"), _scaling_options(table, options)
+    return _Problem(inner_products(table), chosen, options, ranks, (Note(square.kind, note),))
 
 
 def _refuse_too_wide(table: DataSource) -> None:
@@ -321,6 +338,14 @@ def _unusual(d: Decomposition, options: Keywords) -> bool:
     return weighted or (d.mean is not None) != (d.method == "pca") or options.get("ddof", 1) != 1
 
 
+def _clusters(d: Decomposition, advice: Recommendation, matrix: Matrix | None) -> Clusters | None:
+    """Clusters on the recommended components, or on all if none is recommended."""
+    found = clusters(d, d.k if advice.k == 0 else advice.model, matrix)
+    if found is None or found.count <= 1 or advice.k != 0:
+        return found
+    return replace(found, lines=(*found.lines, "Rows can form clusters even if no component stands out."))
+
+
 def _gathered(
     d: Decomposition,
     choice: RankChoice | None,
@@ -338,9 +363,7 @@ def _gathered(
         advice = replace(advice, k=None, explained=None, rule="", sentence=_NO_COMPONENTS)
     noticed = () if meaningless else data_notes(d, matrix, metadata)
     d = replace(d, notes=(*d.notes, *noticed, *dominant_rows(d, advice.k or 1)))
-    found = None if meaningless else clusters(d, d.k if advice.k == 0 else advice.model, matrix)
-    if found is not None and found.count > 1 and advice.k == 0:
-        found = replace(found, lines=(*found.lines, "Rows can form clusters even if no component stands out."))
+    found = None if meaningless else _clusters(d, advice, matrix)
     return Analysis(
         d, advice, column_roles(metadata, column_labels(d)), choice, unusual(d, matrix, advice.model), found, labels,
         matrix, metadata.parsing_notes, metadata.name, options, requested,

@@ -12,7 +12,7 @@ import click
 
 from eckart.aliases import Keywords
 from eckart.cli.console import Console
-from eckart.cli.options import Output, gathered, output, with_console
+from eckart.cli.options import Output, count_option, gathered, output, with_console
 from eckart.cli.worked import WRITE, check, detail, form, give, lang
 
 if TYPE_CHECKING:
@@ -55,22 +55,8 @@ _sheet_options = gathered("paper", SheetOptions, [
 @click.option(
     "--list", "listing", is_flag=True, help="List the kinds of exercise and the criteria of each kind, and exit."
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Seed that selects the exercise.",
-)
-@click.option(
-    "--difficulty",
-    type=click.IntRange(1, 3),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Difficulty, from 1 (easy) to 3 (hard).",
-)
+@count_option("--seed", 0, 0, "Seed that selects the exercise.")
+@count_option("--difficulty", 1, 1, "Difficulty, from 1 (easy) to 3 (hard).", most=3)
 @click.option("--size", metavar="ROWSxCOLUMNS", help="Size of the matrix, such as 4x2. A single number n means n x n.")
 @click.option("--key/--no-key", default=True, help="Print the solution after the exercise.  [default: yes]")
 @click.option(

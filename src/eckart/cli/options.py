@@ -11,6 +11,7 @@ import click
 
 from eckart.aliases import Keywords
 from eckart.cli import numbers
+from eckart.io.file_options import FileOptions
 from eckart.registry import SHARED_OPTIONS, all_methods, get_method
 
 if TYPE_CHECKING:
@@ -21,20 +22,13 @@ Decorator = Callable[[Command], Command]
 
 
 @dataclass(frozen=True)
-class ReadingOptions:
+class ReadingOptions(FileOptions):
     """How to read a table, and which of its columns."""
 
-    format: str | None = None
-    delimiter: str | None = None
-    decimal: str | None = None
-    header: bool | None = None
-    encoding: str | None = None
     row_names: str | None = None
     no_row_names: bool = False
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    key: str | None = None
-    layer: str | None = None
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -48,8 +42,8 @@ class ReadingOptions:
 
         names = None if self.no_row_names else self.row_names or "auto"
         ignored, used = _words((*self.drop, *self.labels)), _words(self.columns)
-        return ReadOptions(self.format, self.key, self.delimiter, self.decimal, self.encoding, self.header, names,
-                           layer=self.layer, ignored=ignored, used=used)  # fmt: skip
+        shared = {field.name: getattr(self, field.name) for field in fields(FileOptions)}
+        return ReadOptions(**shared, row_names=names, ignored=ignored, used=used)
 
     def typed(self) -> str:
         """The options as typed, for a command that reads the same table."""
@@ -67,7 +61,7 @@ class ReadingOptions:
 
     def keywords(self, columns: Sequence[str]) -> Keywords:
         """The same as Python keyword arguments, for a table whose numeric columns are `columns`."""
-        names = ("format", "key", "delimiter", "decimal", "encoding", "header", "row_names", "layer")
+        names = (*(field.name for field in fields(FileOptions)), "row_names")
         found: Keywords = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if self.no_row_names:
             found["row_names"] = None
@@ -79,6 +73,12 @@ class ReadingOptions:
 def _words(given: tuple[str, ...]) -> tuple[str, ...]:
     """The names in options: each text as it is, and its parts between commas."""
     return (*given, *(word.strip() for text in given for word in text.split(",")))
+
+
+def count_option(name: str, least: int, default: int, help: str, most: int | None = None) -> Decorator:
+    """An option that takes a whole number from `least` to `most`."""
+    limits = click.IntRange(least, most)
+    return click.option(name, type=limits, default=default, show_default=True, metavar="N", help=help)
 
 
 _MEMORY = "Memory limit, such as 2GB. Eckart reads tables larger than a quarter of the limit in blocks."

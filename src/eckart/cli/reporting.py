@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
 
 
+def _may_exist(data: str) -> bool:
+    """Whether DATA may be readable; otherwise the reader reports what is missing."""
+    return data == "-" or not set("*?[:").isdisjoint(data) or os.path.lexists(data)
+
+
 @click.command(short_help="Summarise a table in the terminal and in a report with figures.")
 @click.argument("data")
 @wanted
@@ -64,8 +69,7 @@ def report(
     if files := tables_in(data):
         _folder(console, files, job, output)
         return
-    # otherwise the reader reports what is missing
-    if data == "-" or not set("*?[:").isdisjoint(data) or os.path.lexists(data):
+    if _may_exist(data):
         outputs.check(output)
     found, warned = analysed(console, job)
     page = _written(console, found, output, title, command_line(job))

@@ -12,7 +12,7 @@ from eckart.aliases import Keywords
 from eckart.cli import numbers
 from eckart.cli.app import Refused
 from eckart.cli.console import Console
-from eckart.cli.options import Output, ReadingOptions, output, reading, with_console
+from eckart.cli.options import Output, ReadingOptions, count_option, output, reading, with_console
 from eckart.formatting import counted
 
 if TYPE_CHECKING:
@@ -60,21 +60,12 @@ def _size(given: object) -> int:
 @click.option("--scoring", metavar="NAME", help=("backward, random: scikit-learn scorer for the predictions, such "
 "as roc_auc.  [default: accuracy for "
 "classes, r2 for numbers]"))  # fmt: skip
-@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
-              help="Number of cross-validation folds.")  # fmt: skip
+@count_option("--folds", 2, 5, "Number of cross-validation folds.")
 @click.option("--nested/--no-nested", default=True, show_default=True, help=_NESTED)
 @click.option("--step", metavar="N", default="1", show_default=True,
               help="backward: number of columns to remove per step, or a share such as 10%.")  # fmt: skip
-@click.option("--patience", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
-              help="backward: stop after this many steps without a better score.")  # fmt: skip
-@click.option(
-    "--tries",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="random: number of subsets to try.",
-)
+@count_option("--patience", 1, 10, "backward: stop after this many steps without a better score.")
+@count_option("--tries", 1, 100, "random: number of subsets to try.")
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
               help=("What to do with missing values: report an error, impute the column mean, or impute "
               "from the other values of the row (em)."))  # fmt: skip

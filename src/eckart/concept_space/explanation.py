@@ -59,8 +59,7 @@ class Explanation:
         entries.
     others : float
         Amount that the columns without an entry add. It can differ from 0 only if the data were centred.
-    notes : tuple of str
-        Remarks on the result.
+    {notes}
 
     {See Also: Concepts.explain}
 
@@ -79,12 +78,11 @@ class Explanation:
     others: float
     notes: tuple[str, ...] = ()
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             The score and its parts.
         """
         return {

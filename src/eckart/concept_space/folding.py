@@ -93,12 +93,11 @@ class Folded:
     refit: str
     space: Concepts
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             Coordinates, shares outside the concepts, and the advice to fit again.
         """
         shares = [None if np.isnan(share) else float(share) for share in self.unseen]

@@ -22,6 +22,7 @@ from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
 from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
+from eckart.forwarding import forwarded
 from eckart.registry import method_of
 from eckart.result import Decomposition, SVDDetails
 from eckart.wording import DATA
@@ -33,9 +34,8 @@ class Geometry:
 
     d: Decomposition
 
-    @property
-    def k(self) -> int:
-        return self.d.k
+    k = forwarded[int]("d.k")
+    right = forwarded[Array]("d.right")
 
     @property
     def orthonormal(self) -> bool:
@@ -52,10 +52,6 @@ class Geometry:
         """Unit of lengths, a power of two: 1 unless squares would be out of range."""
         usual = self.d.norm == 0.0 or 1e-100 < self.d.norm < 1e100
         return 1.0 if usual else float(np.ldexp(1.0, int(np.frexp(self.d.norm)[1])))
-
-    @property
-    def right(self) -> Array:
-        return self.d.right
 
     @cached_property
     def mean(self) -> Numbers | None:

@@ -188,11 +188,7 @@ class Ratings(BaseEstimator):
     def recommend(self, row: int | str, n: int = 10) -> Ranking:
         """Recommend the columns with the highest predicted ratings among those that a row has not rated.
 
-        {Parameters: row [rating], n [columns]}
-
-        Returns
-        -------
-        Ranking
+        {Parameters: row [rating], n [columns]; Returns: Ranking}
             Names and predicted ratings of the columns, best first.
         """
         check_is_fitted(self)

@@ -50,10 +50,7 @@ class Hit(NamedTuple):
 class Query:
     """A row and its coordinates on the concepts.
 
-    Attributes
-    ----------
-    name : str
-        Name of the row.
+    {Attributes: name [row]}
     coordinates : array of shape (k,)
         Coordinates of the row.
     columns : array of int
@@ -73,8 +70,7 @@ class Query:
     whole : bool
         Whether the entries of all columns that are not in `columns` are 0. If False, they are unknown. They then count
         as the column mean if the data were centred, and as 0 otherwise.
-    notes : tuple of str
-        Remarks on the result.
+    {notes}
 
     {See Also: Concepts.query}
 
@@ -97,12 +93,11 @@ class Query:
     whole: bool = True
     notes: tuple[str, ...] = ()
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             Name, coordinates, share outside the concepts and notes.
         """
         return {
@@ -133,10 +128,7 @@ class Query:
 class Ranking:
     """Rows or columns with scores, best first.
 
-    Attributes
-    ----------
-    title : str
-        Title.
+    {Attributes: title}
     names : tuple of str
         Names.
     scores : array of float
@@ -151,8 +143,7 @@ class Ranking:
         Number of leading results whose order is proved. None without `proof`.
     set_proved : bool or None
         Whether these results are proved to be the best ones, even if their order is not proved. None without `proof`.
-    notes : tuple of str
-        Remarks on the result.
+    {notes}
 
     {See Also: Concepts.similar_rows}
 
@@ -193,12 +184,11 @@ class Ranking:
         others = "no other candidate is better (proved)" if self.set_proved else "other candidates may be better"
         return f"{others}; {order}"
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             Title, hits, what is proved and notes.
         """
         hits = [{"name": hit.name, "place": hit.place, "score": _plain(hit.score)} for hit in self]
@@ -237,10 +227,7 @@ class Ranking:
 class Rankings:
     """Rankings of the columns for many rows.
 
-    Attributes
-    ----------
-    title : str
-        Title.
+    {Attributes: title}
     indices : array of shape (n_rows, n)
         Indices of the columns, counted from 0. -1 marks positions for which there is no further column.
     scores : array of shape (n_rows, n)
@@ -275,12 +262,11 @@ class Rankings:
     def __iter__(self) -> Iterator[Ranking]:
         return (self[row] for row in range(len(self)))
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             Title and the hits of every row.
         """
         return {"title": self.title, "rows": [self[row].to_dict()["hits"] for row in range(len(self))]}

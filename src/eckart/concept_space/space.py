@@ -264,8 +264,7 @@ class Concepts:
         Ranking
             Rows and similarities, highest first.
         """
-        check_count("n", n, None)
-        check_choice("by", by, ("cosine", "dot"))
+        _check_similarity(n, by)
         rows = self._stored_rows("Finding similar rows")
         query = self._taken(row, unknown)
         return rows_like(self.geometry, rows, query, n, by=by, proof=proof)
@@ -285,8 +284,7 @@ class Concepts:
         Ranking
             Columns and similarities, highest first.
         """
-        check_count("n", n, None)
-        check_choice("by", by, ("cosine", "dot"))
+        _check_similarity(n, by)
         place = self.columns.place(column)
         coordinates = None if self.rows is None else self.rows.coordinates
         return columns_like(self.geometry, self.columns, place, coordinates, n, by=by, proof=proof)
@@ -297,11 +295,7 @@ class Concepts:
     def top_columns(self, concept: int, n: int = 10) -> Ranking:
         """List the columns with the largest loadings on a concept.
 
-        {Parameters: concept, n [columns]}
-
-        Returns
-        -------
-        Ranking
+        {Parameters: concept, n [columns]; Returns: Ranking}
             Columns and loadings, in decreasing order of their absolute values.
         """
         self.geometry.need_linear("top_columns")
@@ -312,11 +306,7 @@ class Concepts:
     def top_rows(self, concept: int, n: int = 10) -> Ranking:
         """List the stored rows with the largest coordinates on a concept.
 
-        {Parameters: concept, n [rows]}
-
-        Returns
-        -------
-        Ranking
+        {Parameters: concept, n [rows]; Returns: Ranking}
             Rows and coordinates, in decreasing order of their absolute values.
         """
         rows = self._stored_rows("Listing the top rows")
@@ -364,3 +354,8 @@ class Concepts:
         if not isinstance(concept, int | np.integer) or isinstance(concept, bool) or not 0 <= concept < self.d.k:
             raise ParameterError(f"concept={concept!r} does not exist. Use an index from 0 to {self.d.k - 1}.")
         return int(concept)
+
+
+def _check_similarity(n: int, by: str) -> None:
+    check_count("n", n, None)
+    check_choice("by", by, ("cosine", "dot"))

@@ -168,11 +168,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     def similar(self, document: int | str, n: int = 10) -> Ranking:
         """Find the documents most similar to a document.
 
-        {Parameters: document, n [documents]}
-
-        Returns
-        -------
-        Ranking
+        {Parameters: document, n [documents]; Returns: Ranking}
             Names of the other documents, and the cosines between their concepts and those of the document, best first.
         """
         check_is_fitted(self)

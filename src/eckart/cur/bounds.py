@@ -13,27 +13,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from eckart.cur.constants import FAILURE_PROBABILITY, TAUGHT_SHARE
 from eckart.cur.details import Bound
-
-DELTA = 0.05
-"""Failure probability of the additive bound."""
-TAUGHT = 0.98
 
 
 def additive(k: int, columns: int, rows: int, best: float, norm: float, *, drawn: bool) -> Bound:
     """||A - A_k|| + eps ||A||; `drawn`: by squared norms."""
-    half = DELTA / 2
+    half = FAILURE_PROBABILITY / 2
     spread = 1.0 + np.sqrt(8.0 * np.log(1.0 / half))
     eps = float((4.0 * k * spread**2 / columns) ** 0.25 + (k / (half**2 * rows)) ** 0.5)
     expected = float((4.0 * k / columns) ** 0.25 + (k / rows) ** 0.5)
     return Bound(
         bound=best + eps * norm,
         eps=eps,
-        delta=DELTA,
+        delta=FAILURE_PROBABILITY,
         applies=drawn,
         proved=drawn,
         expected_eps=expected,
-        statement=f"||A - A_k|| + eps ||A|| with eps = {eps:.3g} (with probability {1 - DELTA:.2f})"
+        statement=f"||A - A_k|| + eps ||A|| with eps = {eps:.3g} (with probability {1 - FAILURE_PROBABILITY:.2f})"
         + ("" if eps < 1.0 else " (eps is 1 or more, so this bound is not useful; choose more columns and rows)"),
     )
 
@@ -44,11 +41,11 @@ def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> Bo
     return Bound(
         bound=(2.0 + eps) * best,
         eps=eps,
-        delta=1.0 - TAUGHT,
+        delta=1.0 - TAUGHT_SHARE,
         applies=drawn,
         proved=False,
         statement=(
-            f"(2 + eps) ||A - A_k|| with eps = {eps:.3g} (with probability {TAUGHT}, if the constant in "
+            f"(2 + eps) ||A - A_k|| with eps = {eps:.3g} (with probability {TAUGHT_SHARE}, if the constant in "
             "the theorem is 1; not proved)"
         ),
     )

@@ -16,6 +16,7 @@ import numpy as np
 from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace
 from eckart.components.scores import reconstruct_from_components
+from eckart.cur.constants import DEFAULT_K, MOST_TRIED
 from eckart.cur.details import CURDetails
 from eckart.cur.options import Core, CURKeywords, CUROptions, Selection
 from eckart.cur.rank_k import CURSettings, Found, RankComponents, certified_components, fit, raw
@@ -36,9 +37,6 @@ from eckart.wording import K, assigned
 
 SELECTIONS: tuple[str, ...] = get_args(Selection)
 CORES: tuple[str, ...] = get_args(Core)
-_DEFAULT_K = 2
-_TRIED = 32
-"""Up to this many candidates for k are tried one by one; a wider range is bisected first."""
 
 
 def decompose(data: object, **given: Unpack[CURKeywords]) -> Decomposition[CURDetails]:
@@ -162,7 +160,7 @@ def _rank(shape: tuple[int, int], asked: CUROptions) -> int:
     if asked.k is not None:
         return check_count("k", asked.k, short)
     counts = [count for count in (asked.n_columns, asked.n_rows) if count is not None]
-    return min([short, *counts]) if counts else min(short, _DEFAULT_K)
+    return min([short, *counts]) if counts else min(short, DEFAULT_K)
 
 
 def _smallest_rank(
@@ -207,7 +205,7 @@ def _missed(found: Found, wanted: CURSettings, target: float, *, reached: bool) 
 
 def _first(meets: Callable[[int], bool], low: int, high: int) -> int:
     """The first number from low to high that meets the target; `high` if none below does."""
-    while high - low > _TRIED:
+    while high - low > MOST_TRIED:
         middle = (low + high) // 2
         low, high = (low, middle) if meets(middle) else (middle + 1, high)
     for k in range(low, high):

@@ -1,14 +1,12 @@
 """CUR as a method of `decompose`."""
 
-from eckart.registry import Method, ReportSection, functions_in
+from eckart.registry import Method, ReportSection, parts_of
 
 METHODS = (
     Method(
         name="cur",
-        options="eckart.cur.options:CUROptions",
-        details="eckart.cur.details:CURDetails",
         title="CUR decomposition",
-        **functions_in("eckart.cur.fit"),
+        **parts_of("eckart.cur", "CUR"),
         takes=frozenset({"explain", "error", "memory"}),
         streams=frozenset({"stream"}),
         label="component ",

@@ -14,6 +14,7 @@ from eckart.aliases import Keywords
 from eckart.arrays import Array, Matrix, astype, from_numpy, is_sparse, namespace, to_numpy
 from eckart.components.find import find_components, plan_components
 from eckart.cur import core as cur_core
+from eckart.cur.constants import CANCELLED, DENSE_WORK, SMALL_VALUE
 from eckart.cur.core import Core, RowSpace, SliceSums
 from eckart.cur.select import Chosen, by_leverage, by_norm, by_pivot, by_volume
 from eckart.cur.slices import fold_slices, squares_both_ways
@@ -26,12 +27,6 @@ from eckart.engine.matrix import Opened
 from eckart.errors import MemoryBudgetError
 from eckart.result import Decomposition
 from eckart.wording import MEMORY
-
-_CANCELLED = 1e-6
-"""Errors below this share of ||A||^2 lose too many digits in a difference and are computed entry by entry."""
-_SMALL = 1e-3
-_DENSE_WORK = 4e11
-"""Up to this many multiplications, the same applies to sparse data."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +145,7 @@ def _long_vectors(opened: Opened, found: Decomposition) -> Array:
     xp = namespace(image)
     image = astype(image, xp.float64)
     values = to_numpy(found.values).astype(np.float64)
-    if values.min(initial=np.inf) > _SMALL * values.max(initial=0.0):
+    if values.min(initial=np.inf) > SMALL_VALUE * values.max(initial=0.0):
         return image / xp.sqrt(xp.sum(image * image, axis=0))
     return xp.linalg.qr(image)[0]
 
@@ -303,8 +298,8 @@ def _error(opened: Opened, seen: SliceSums, missed: float, space: RowSpace) -> t
         return 0.0, 0.0
     squared = max(0.0, total - seen.image) + missed
     rows, columns = opened.matrix.shape
-    affordable = not opened.matrix.sparse or float(rows) * columns * space.basis.shape[1] <= _DENSE_WORK
-    direct = squared < _CANCELLED * total and affordable
+    affordable = not opened.matrix.sparse or float(rows) * columns * space.basis.shape[1] <= DENSE_WORK
+    direct = squared < CANCELLED * total and affordable
     if direct:
         nothing = np.zeros(0, dtype=np.int64)
         outside = fold_slices(

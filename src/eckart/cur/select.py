@@ -11,15 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
+from eckart.cur.constants import CANDIDATES, DEPENDENT, NEARLY, SELECTED_ROWS, TIED
 from eckart.engine.parallel import each
 from eckart.engine.threads import one_blas_thread
-
-_CANDIDATES = 2048
-_ROWS = 8192
-_NEARLY = 1.0 - 1e-6
-_TIE = 1e-9
-_DEPENDENT = 1e-12
-"""Squared lengths below this share of the largest are rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +51,10 @@ def by_norm(squares: np.ndarray, count: int, rng: np.random.Generator) -> Chosen
 def by_leverage(vectors: Array, count: int, rng: np.random.Generator) -> Chosen:
     """`count` different columns, drawn one by one with probability proportional to ||V_j||^2 among those left."""
     leverage = _leverage(vectors)
-    possible = int(np.sum(leverage > _DEPENDENT * leverage.max(initial=0.0)))
+    possible = int(np.sum(leverage > DEPENDENT * leverage.max(initial=0.0)))
     if possible == 0:
         return once(np.zeros(1))
-    leverage = np.where(leverage > _DEPENDENT * leverage.max(), leverage, 0.0)
+    leverage = np.where(leverage > DEPENDENT * leverage.max(), leverage, 0.0)
     chances = leverage / leverage.sum()
     return once(rng.choice(len(leverage), size=min(count, possible), replace=False, p=chances))
 
@@ -104,7 +98,7 @@ def by_volume(vectors: Array, count: int, rng: np.random.Generator) -> Chosen:
             rest = vector - basis @ (basis.T @ vector)
             rest -= basis @ (basis.T @ rest)
             square = float(rest @ rest)
-            if square > _DEPENDENT * leverage[place] and rng.random() * leverage[place] < square:
+            if square > DEPENDENT * leverage[place] and rng.random() * leverage[place] < square:
                 indices.append(int(place))
                 basis = np.column_stack([basis, rest / square**0.5])
             if len(indices) == k:
@@ -137,8 +131,8 @@ def _pivots(vectors: Array, count: int) -> np.ndarray:
     exceed the residual of every other column. Then all residuals are computed again in one product.
     """
     left = _leverage(vectors)
-    level = _DEPENDENT * left.max(initial=0.0)
-    size = max(_CANDIDATES, 8 * vectors.shape[1])
+    level = DEPENDENT * left.max(initial=0.0)
+    size = max(CANDIDATES, 8 * vectors.shape[1])
     basis = np.zeros((vectors.shape[1], 0))
     taken: list[np.ndarray] = []
     while basis.shape[1] < min(count, *vectors.shape):
@@ -167,14 +161,14 @@ def _first_pivots(vectors: np.ndarray, basis: np.ndarray, level: float) -> tuple
     with one_blas_thread():
         rest = vectors - (vectors @ basis) @ basis.T
         # Among columns of equal length the first is taken, regardless of rounding.
-        rest *= 1.0 - _TIE * np.arange(len(rest))[:, None] / len(rest)
+        rest *= 1.0 - TIED * np.arange(len(rest))[:, None] / len(rest)
         directions, triangle, pivots = qr(rest.T, mode="economic", pivoting=True, check_finite=False)
         for _ in range(2):
             directions = directions - basis @ (basis.T @ directions)
     squares = np.diagonal(triangle) ** 2
     enough = squares >= level
     count = len(enough) if enough.all() else int(np.argmin(enough))
-    if count == 0 and squares[0] > _NEARLY * level:
+    if count == 0 and squares[0] > NEARLY * level:
         count = 1
     return pivots[:count], directions[:, :count] / np.linalg.norm(directions[:, :count], axis=0)
 
@@ -189,5 +183,6 @@ def _lengths_along(vectors: Array, directions: np.ndarray) -> np.ndarray:
         along = vectors[piece] @ directions
         np.einsum("ij,ij->i", along, along, out=result[piece])
 
-    each(step, [slice(start, min(start + _ROWS, len(vectors))) for start in range(0, len(vectors), _ROWS)])
+    starts = range(0, len(vectors), SELECTED_ROWS)
+    each(step, [slice(start, min(start + SELECTED_ROWS, len(vectors))) for start in starts])
     return result

@@ -13,19 +13,13 @@ from typing import TypeVar
 import numpy as np
 
 from eckart.arrays import Array, Matrix, from_numpy, is_numpy, namespace, to_numpy
+from eckart.cur.constants import DENSE_BYTES, DEVICE_BYTES, SLICE_SEGMENTS, SPARSE_ROWS
 from eckart.engine.backends import host_csr as sparse_rows
 from eckart.engine.backends.csr_scipy import loops
 from eckart.engine.backends.cuda import device_rows, gather
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.parallel import fold
 from eckart.engine.rows import RowBlocks
-
-_SEGMENTS = 8
-_SPARSE_ROWS = 8192
-_DENSE_BYTES = 2**25
-"""Size of the dense blocks in which the residual of sparse rows is formed."""
-_DEVICE_BYTES = 2**27
-"""Size of the dense parts of a slice of sparse rows on a GPU, large enough to keep it busy."""
 
 Result = TypeVar("Result")
 
@@ -115,7 +109,7 @@ def _segments(piece: RowBlocks) -> list[tuple[int, int]]:
     if piece.sparse:
         return sparse_rows.segments(piece.matrix)
     rows = piece.shape[0]
-    count = max(1, min(_SEGMENTS if is_numpy(piece.prototype) else 1, rows // 64))
+    count = max(1, min(SLICE_SEGMENTS if is_numpy(piece.prototype) else 1, rows // 64))
     return list(itertools.pairwise(np.linspace(0, rows, count + 1).astype(int).tolist()))
 
 
@@ -146,7 +140,7 @@ def _sparse_slices(
     matrix = piece.matrix
     csr = loops(matrix.nnz)
     right = np.ascontiguousarray(right)
-    size = max(1, min(_SPARSE_ROWS, _DENSE_BYTES // (8 * matrix.shape[1]))) if outside else _SPARSE_ROWS
+    size = max(1, min(SPARSE_ROWS, DENSE_BYTES // (8 * matrix.shape[1]))) if outside else SPARSE_ROWS
     for start in range(*segment, size):
         stop = min(start + size, segment[1])
         rows = _rows_between(matrix, start, stop)
@@ -162,7 +156,7 @@ def _device_slices(
     piece: RowBlocks, columns: np.ndarray, right: Array, segment: tuple[int, int], outside: bool
 ) -> Iterator[Slice]:
     width = piece.shape[1] if outside else len(columns) + int(right.shape[1])
-    size = max(1, _DEVICE_BYTES // (8 * width))
+    size = max(1, DEVICE_BYTES // (8 * width))
     xp = namespace(right)
     for start in range(*segment, size):
         stop = min(start + size, segment[1])

@@ -98,11 +98,7 @@ def path(name: str) -> Path:
 def load(name: str) -> Dataset:
     """Load a table with its row and column names.
 
-    {Parameters: name [dataset]}
-
-    Returns
-    -------
-    Dataset
+    {Parameters: name [dataset]; Returns: Dataset}
         Numbers, row names and column names.
 
     {Raises: ParameterError [dataset]; See Also: names}

@@ -2,8 +2,9 @@
 
 A docstring names shared entries in braces, on a line of their own: whole sections as ``{Parameters: d, limit}`` or
 ``{Returns: Self; Raises: MissingValuesError}``, or single entries between others of a section as ``{limit}``. The texts
-are in `entries`. `help()`, Sphinx and numpydoc
-see the complete docstring.
+are in `entries`. An entry that is only a type, as in ``{Parameters: d; Returns: Table}``, is described by the indented
+lines below it. Further entries of the last section may follow a placeholder. `help()`, Sphinx and numpydoc see the
+complete docstring.
 """
 
 from __future__ import annotations
@@ -52,7 +53,11 @@ def expand(doc: str) -> str:
         if following.strip(" -") == "" and "---" in following:
             section = line.strip()
         found = _PLACEHOLDER.fullmatch(line)
-        lines += [f"{found[1]}{text}".rstrip() for text in _texts(found[2], section)] if found else [line]
+        if found is None:
+            lines.append(line)
+            continue
+        lines += [f"{found[1]}{text}".rstrip() for text in _texts(found[2], section)]
+        section = _SECTION.fullmatch(found[2].split("; ")[-1])[1] or section  # type: ignore[index]
     return "\n".join(lines)
 
 

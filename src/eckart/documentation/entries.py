@@ -35,6 +35,12 @@ _RATINGS = """
 >>> path = ek.datasets.path("ratings")
 >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
 """
+_IRIS = """
+>>> from sklearn.datasets import load_iris
+>>> from sklearn.linear_model import LogisticRegression
+>>> import eckart as ek
+>>> X, y = load_iris(return_X_y=True, as_frame=True)
+"""
 _MODEL = """
 >>> import eckart as ek, pathlib, tempfile
 >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
@@ -177,6 +183,11 @@ divide : {'n-1', 'n', '1'}, default 'n-1'
     ),
     "Returns": _read(
         """
+Table
+Ranking
+Dataset
+dict
+array [of columns] of shape (n_features_in_, n_features_in_)
 matplotlib.axes.Axes
     The axes with the plot.
 str [text]
@@ -336,6 +347,12 @@ eckart.fill_missing : The same for data of any size, with standard errors.
     ),
     "Attributes": _read(
         """
+title : str
+    Title.
+name [row] : str
+    Name of the row.
+notes : tuple of str
+    Remarks on the result.
 parts : mapping
     Named results as SymPy values.
 detail : {'brief', 'normal', 'full'}
@@ -348,6 +365,6 @@ figures : tuple of callable
     ),
     "Examples": {
         name: tuple(text.strip().split("\n"))
-        for name, text in {"arrests": _ARRESTS, "ratings": _RATINGS, "model": _MODEL}.items()
+        for name, text in {"arrests": _ARRESTS, "ratings": _RATINGS, "model": _MODEL, "iris": _IRIS}.items()
     },
 }

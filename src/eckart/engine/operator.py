@@ -43,7 +43,23 @@ def of_powers(total: Array) -> Array:
     return total ** (1.0 / _POWER)
 
 
-class Operator(Protocol):
+class Products(Protocol):
+    """Products with A and A^T; Q and Y have b columns."""
+
+    def matmat(self, right: Array) -> Array:
+        """A Q, rows x b."""
+        ...
+
+    def rmatmat(self, left: Array) -> Array:
+        """A^T Y, columns x b."""
+        ...
+
+    def normal(self, right: Array) -> Array:
+        """A^T (A Q), columns x b."""
+        ...
+
+
+class Operator(Products, Protocol):
     """A matrix as a solver sees it."""
 
     @property
@@ -67,18 +83,6 @@ class Operator(Protocol):
     @property
     def passes(self) -> int:
         """Number of passes over the whole data so far."""
-        ...
-
-    def matmat(self, right: Array) -> Array:
-        """A Q, rows x b."""
-        ...
-
-    def rmatmat(self, left: Array) -> Array:
-        """A^T Y, columns x b."""
-        ...
-
-    def normal(self, right: Array) -> Array:
-        """A^T (A Q), columns x b, in one pass."""
         ...
 
     def gram(self, right: Array | None = None) -> Array:

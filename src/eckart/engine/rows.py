@@ -22,6 +22,7 @@ from eckart.engine.constancy import differing
 from eckart.engine.exponent import steps_of
 from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
+from eckart.forwarding import forwarded
 
 _ROWS = 2048
 
@@ -51,6 +52,8 @@ class RowBlocks:
 
     resident = True
     """All rows are in memory."""
+    passes = forwarded[int]("counter.passes")
+    prototype = forwarded[Array]("backend.prototype")
 
     @cached_property
     def backend(self) -> Backend:
@@ -66,19 +69,11 @@ class RowBlocks:
         return int(self.matrix.nnz) if self.sparse else self.shape[0] * self.shape[1]
 
     @property
-    def prototype(self) -> Array:
-        return self.backend.prototype
-
-    @property
     def dtype(self) -> DType:
         if isinstance(self.matrix, np.ndarray):  # requested often, and dtype names are slow to build
             return np.float32 if self.matrix.dtype == np.float32 else np.float64
         xp = namespace(self.prototype)
         return xp.float32 if str(self.matrix.dtype).endswith("float32") else xp.float64
-
-    @property
-    def passes(self) -> int:
-        return self.counter.passes
 
     # Views of the same data
 
@@ -252,14 +247,9 @@ class RowBlocks:
 
     # Blocks
 
-    @property
-    def tile(self) -> int:
-        """Columns of a factor multiplied at a time."""
-        return self.products.tile
-
-    @property
-    def rows_per_block(self) -> int:
-        return self.products.block_rows
+    tile = forwarded[int]("products.tile")
+    """Columns of a factor multiplied at a time."""
+    rows_per_block = forwarded[int]("products.block_rows")
 
     def blocks(self, start: int, stop: int, size: int | None = None) -> Iterator[tuple[int, Array]]:
         """(first row, prepared block) for the rows start..stop."""

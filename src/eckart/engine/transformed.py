@@ -10,6 +10,7 @@ import numpy as np
 from eckart.arrays import Array, DType, astype, namespace
 from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import MomentsAndProduct, Operator
+from eckart.forwarding import forwarded
 
 
 @dataclass(frozen=True)
@@ -18,25 +19,14 @@ class Wrapped:
 
     base: Operator
 
+    dtype = forwarded[DType]("base.dtype")
+    precision = forwarded[str]("base.precision")
+    prototype = forwarded[Array]("base.prototype")
+    passes = forwarded[int]("base.passes")
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.base.shape
-
-    @property
-    def dtype(self) -> DType:
-        return self.base.dtype
-
-    @property
-    def precision(self) -> str:
-        return self.base.precision
-
-    @property
-    def prototype(self) -> Array:
-        return self.base.prototype
-
-    @property
-    def passes(self) -> int:
-        return self.base.passes
 
     def rows(self, index: object) -> Array:
         return self.base.rows(index)

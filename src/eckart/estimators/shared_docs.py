@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import re
 from inspect import cleandoc
+from typing import ClassVar
 
 _SECTION = re.compile(r"\n([ ]*)Attributes\n\1-+\n(.*?)(?=\n\s*\n|\s*\Z)", re.DOTALL)
 _ENTRY = re.compile(r"^(?=\w+ :)", re.MULTILINE)
+
+
+class SharesAttributes:
+    """Base of classes whose subclasses have the attributes `_shared_attributes`."""
+
+    _shared_attributes: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__doc__ = with_attributes(cls.__doc__, cls._shared_attributes)
 
 
 def with_attributes(doc: str | None, shared: str) -> str | None:

@@ -21,7 +21,7 @@ from eckart.devices import Device, is_off_host
 from eckart.documentation import document
 from eckart.estimators.constraints import validated
 from eckart.estimators.inputs import take, take_scores
-from eckart.estimators.shared_docs import with_attributes
+from eckart.estimators.shared_docs import SharesAttributes
 from eckart.estimators.sklearn_base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from eckart.result import Certificate, Decomposition, Plan
 
@@ -61,8 +61,10 @@ def _plain(method: Any) -> Callable[..., Any]:
     return chosen
 
 
-class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Estimator(SharesAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn transformer around one decomposition, for arrays on every device."""
+
+    _shared_attributes = _ATTRIBUTES
 
     decomposition_: Decomposition
     n_components_: int
@@ -72,7 +74,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__doc__ = with_attributes(cls.__doc__, _ATTRIBUTES)
         for name in ("transform", "fit_transform"):
             method = getattr(cls, name)
             # scikit-learn has wrapped it by now; the wrapped function returns arrays.

@@ -114,7 +114,10 @@ def open_data(
     >>> ek.PCA(1).fit(source).n_features_in_
     2
     """
-    options = ReadOptions(format, key, delimiter, decimal, encoding, header, row_names, columns, layer, mask)
+    options = ReadOptions(
+        format=format, key=key, layer=layer, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header,
+        row_names=row_names, columns=columns, mask=mask,
+    )  # fmt: skip
     found: Source | RowSource = open_with(data, options, memory=memory_bytes(memory), stream=stream)
     return found
 

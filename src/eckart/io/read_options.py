@@ -8,27 +8,18 @@ from typing import Any, TypedDict
 
 from eckart.aliases import Keywords
 from eckart.errors import ParameterError
+from eckart.io.file_options import FileOptions
 from eckart.io.text.layout import TextOptions
 
 
 @dataclass(frozen=True)
-class ReadOptions:
-    """Reading options; None means detected from the data."""
+class ReadOptions(FileOptions):
+    """All reading options of the library."""
 
-    format: str | None = None
-    """Format of a file, regardless of its name."""
-    key: str | None = None
-    """Array of an .npz, HDF5 or Zarr file, of a group or a mapping; table or query of a database."""
-    delimiter: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
     row_names: str | None = "auto"
     """Column that names the rows, "auto" for the first suitable text column, None for no column."""
     columns: Sequence[str | int] | None = None
     """Names, or positions counted from 0, of the columns to keep, in this order."""
-    layer: str | None = None
-    """Layer of an AnnData object or file."""
     mask: Any = None
     """Columns of AnnData to keep: an array of booleans, or a boolean column of `var`."""
 

@@ -16,6 +16,7 @@ from eckart.engine.threads import threads
 from eckart.errors import MemoryBudgetError
 from eckart.formatting import counted, percent
 from eckart.isomap import geodesic, scaling
+from eckart.isomap.constants import DENSE_ROWS, DOUBLE_ROWS, KEPT_BYTES, RESIDUAL_SAMPLE
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.scaling import Squares
 from eckart.result import Certificate, SolveInfo
@@ -67,9 +68,6 @@ class Embedding:
     """Distances between all rows in float64, if they take little memory; they make `transform` fast."""
 
 
-_KEPT_BYTES = 2**27
-
-
 def embed_all(
     graph: Graph, k: int, *, solver: str, tolerance: float, memory: int | None, seed: int, returned: str
 ) -> Embedding:
@@ -78,8 +76,8 @@ def embed_all(
     `returned` is the dtype to which the coordinates will be rounded.
     """
     rows = graph.rows
-    dense = solver == "direct" or (solver == "auto" and (rows <= scaling.DENSE or 10 * k >= rows))
-    dtype = np.float64 if dense or rows <= scaling.DOUBLE else np.float32
+    dense = solver == "direct" or (solver == "auto" and (rows <= DENSE_ROWS or 10 * k >= rows))
+    dtype = np.float64 if dense or rows <= DOUBLE_ROWS else np.float32
     peak = (4 if dense else 1) * np.dtype(dtype).itemsize * rows**2 + 8 * rows * (64 * threads() + 256)
     _check_memory(peak, memory, rows)
     squares = _all_squares(graph, dtype)
@@ -92,7 +90,7 @@ def embed_all(
     values = np.sqrt(np.where(positive, solution.values, 0.0))
     weights = np.where(positive, left / np.where(positive, values, 1.0), 0.0)
     negative = scaling.negative_share(squares, solution)
-    sample = scaling.evenly(rows, scaling.SAMPLE)
+    sample = scaling.evenly(rows, RESIDUAL_SAMPLE)
     coordinates = left.astype(returned).astype(np.float64) * values.astype(returned)
     variance = scaling.residual_variance(
         lambda i: np.sqrt(squares.matrix[sample[i]].astype(np.float64)), sample, coordinates
@@ -119,7 +117,7 @@ def embed_all(
 
 def _kept(squares: np.ndarray) -> np.ndarray | None:
     """Distances, overwriting the squared ones, which are no longer needed; None if they take too much memory."""
-    if squares.dtype != np.float64 or squares.nbytes > _KEPT_BYTES:
+    if squares.dtype != np.float64 or squares.nbytes > KEPT_BYTES:
         return None
     return np.asarray(np.sqrt(squares, out=squares))
 

@@ -23,6 +23,7 @@ from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterErr
 from eckart.io.open_matrix import open_matrix
 from eckart.isomap import geodesic
 from eckart.isomap import neighbors as neighbours
+from eckart.isomap.constants import LONGEST, PLACED_TOGETHER
 from eckart.isomap.details import IsomapDetails
 from eckart.isomap.embedding import Embedding, embed_all, embed_landmarks
 from eckart.isomap.geodesic import Graph
@@ -34,9 +35,6 @@ from eckart.result import Decomposition, Plan, details_of
 from eckart.wording import either
 
 SOLVERS = ("auto", "direct", "lanczos")
-
-_LONGEST = 1e70
-"""Distances whose squares, products of squares and sums of these are within the range of float64."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +206,7 @@ def of_graph(
 def _refuse_range(graph: Graph) -> None:
     """Refuse distances whose squares and sums leave the range of float64."""
     longest = float(np.max(graph.weight, initial=0.0))
-    if longest > _LONGEST or 0.0 < longest < 1.0 / _LONGEST:
+    if longest > LONGEST or 0.0 < longest < 1.0 / LONGEST:
         raise InputError(
             f"The largest distance between neighbours is {longest:.3g}, so sums of squared distances "
             "overflow float64. Divide all distances by a large number, which does not change the "
@@ -340,7 +338,7 @@ def _from_known(seeds: Neighbours, known: np.ndarray, consume: Callable[[np.ndar
     counts = np.diff(seeds.first)
 
     def step(start: int) -> None:
-        chosen = np.arange(start, min(start + _TOGETHER, seeds.rows))
+        chosen = np.arange(start, min(start + PLACED_TOGETHER, seeds.rows))
         first, tile = seeds.first[chosen], np.full((len(chosen), known.shape[1]), np.inf)
         for turn in range(int(counts[chosen].max())):  # the seeds of all points, concatenated
             seed = first + np.minimum(turn, counts[chosen] - 1)
@@ -349,11 +347,7 @@ def _from_known(seeds: Neighbours, known: np.ndarray, consume: Callable[[np.ndar
             np.minimum(tile, ways, out=tile)
         consume(chosen, tile)
 
-    each(step, range(0, seeds.rows, _TOGETHER))
-
-
-_TOGETHER = 64
-"""Number of points placed at a time."""
+    each(step, range(0, seeds.rows, PLACED_TOGETHER))
 
 
 def distance_matrix(d: Decomposition) -> np.ndarray:

@@ -11,34 +11,19 @@ from typing import TypeVar
 
 import numpy as np
 
-from eckart.arrays import Array, Floats, Integers
+from eckart.arrays import Array, Floats
 from eckart.engine.parallel import fold
-from eckart.isomap.neighbors import Neighbours, edges, nearest
+from eckart.isomap.constants import COMPILE_PATHS_FROM, SCARCE_SOURCES, SEGMENT, SEGMENT_APART, SMALL_SEGMENT
+from eckart.isomap.neighbors import Adjacency, Neighbours, edges, nearest
 
 Result = TypeVar("Result")
 
-_SEGMENT = 64
-"""Number of sources per task: four groups of 16."""
-_SEGMENT_APART = 8
-_SMALL_SEGMENT = 256
-"""The same for SciPy, where each call converts the graph again."""
-_COMPILE_FROM = 1000
-"""From this many rows on, compiled loops are worth their compilation time."""
-_SCARCE = 8
-"""With fewer than one source in this many rows, sources are too far apart to be grouped."""
-
 
 @dataclass(frozen=True)
-class Graph:
-    """A symmetric graph in CSR form: row i is joined to index[first[i]:first[i + 1]], with lengths `weight`."""
+class Graph(Adjacency):
+    """A symmetric graph in CSR form, with edges of lengths `weight`."""
 
-    first: Integers
-    index: Integers
     weight: Floats
-
-    @property
-    def rows(self) -> int:
-        return len(self.first) - 1
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -106,18 +91,18 @@ def fold_distances(
 
     A source starts at its neighbours in the graph. Steps run in parallel, sums keep their order.
     """
-    if graph.rows < _COMPILE_FROM:
+    if graph.rows < COMPILE_PATHS_FROM:
 
         def small(start: int) -> Result:
-            chosen = np.arange(start, min(start + _SMALL_SEGMENT, sources.rows))
+            chosen = np.arange(start, min(start + SMALL_SEGMENT, sources.rows))
             return step(chosen, _with_scipy(graph, sources, chosen))
 
-        return fold(small, range(0, sources.rows, _SMALL_SEGMENT), add)
+        return fold(small, range(0, sources.rows, SMALL_SEGMENT), add)
     from eckart.isomap import compiled as dijkstra
 
-    together = sources.rows * _SCARCE >= graph.rows
+    together = sources.rows * SCARCE_SOURCES >= graph.rows
     order = _in_neighbourhoods(graph, sources) if together else np.arange(sources.rows)
-    width, segment = (dijkstra.WIDTH, _SEGMENT) if together else (1, _SEGMENT_APART)
+    width, segment = (dijkstra.WIDTH, SEGMENT) if together else (1, SEGMENT_APART)
     seeds = (sources.first, sources.index, sources.distance)
 
     def run(start: int) -> Result:

@@ -1,14 +1,12 @@
 """Isomap as a method of `decompose`."""
 
-from eckart.registry import Method, ReportSection, functions_in
+from eckart.registry import Method, ReportSection, parts_of
 
 METHODS = (
     Method(
         name="isomap",
-        options="eckart.isomap.options:IsomapOptions",
-        details="eckart.isomap.details:IsomapDetails",
         title="Isomap",
-        **functions_in("eckart.isomap.fit"),
+        **parts_of("eckart.isomap", "Isomap"),
         default_k=2,
         label="component ",
         additive=True,

@@ -15,28 +15,26 @@ import numpy as np
 from eckart.arrays import Floats, Integers, Matrix, is_sparse
 from eckart.engine.parallel import each
 from eckart.engine.threads import threads
-
-_TREE_COLUMNS = 12
-"""Up to this many columns a tree search saves more comparisons than it costs."""
-_TILE_ROWS = 128
-_TILE_COLUMNS = 4096
-_COMPILE_FROM = 2**20
-"""From this many row products on, compiled loops are worth their compilation time."""
-_MARGIN = 6
-"""Additional candidates, so that rounding in the tiles cannot exclude a neighbour."""
+from eckart.isomap.constants import COMPILE_PRODUCTS_FROM, EXTRA_CANDIDATES, TILE_COLUMNS, TILE_ROWS, TREE_COLUMNS
 
 
 @dataclass(frozen=True)
-class Neighbours:
-    """The neighbours of row i: index[first[i]:first[i + 1]] and their distances, nearest first."""
+class Adjacency:
+    """Lists of rows: row i is joined to the rows index[first[i]:first[i + 1]]."""
 
     first: Integers
     index: Integers
-    distance: Floats
 
     @property
     def rows(self) -> int:
         return len(self.first) - 1
+
+
+@dataclass(frozen=True)
+class Neighbours(Adjacency):
+    """The neighbours of each row and their distances, nearest first."""
+
+    distance: Floats
 
     @property
     def owner(self) -> np.ndarray:
@@ -65,7 +63,7 @@ def edges(counts: np.ndarray) -> np.ndarray:
 def nearest(queries: Matrix, points: Matrix, count: int) -> Neighbours:
     """The `count` rows of `points` nearest to each row of `queries`; ties go to the first."""
     rows = queries.shape[0]
-    if not is_sparse(points) and points.shape[1] <= _TREE_COLUMNS:
+    if not is_sparse(points) and points.shape[1] <= TREE_COLUMNS:
         distance, index = _tree(points).query(queries, k=[*range(1, count + 1)], workers=threads())
     else:
         distance, index = _nearest_by_tiles(queries, points, count)
@@ -75,7 +73,7 @@ def nearest(queries: Matrix, points: Matrix, count: int) -> Neighbours:
 
 def within(queries: Matrix, points: Matrix, radius: float) -> Neighbours:
     """All rows of `points` at most `radius` away from each row of `queries`."""
-    if not is_sparse(points) and points.shape[1] <= _TREE_COLUMNS:
+    if not is_sparse(points) and points.shape[1] <= TREE_COLUMNS:
         found = _tree(queries).sparse_distance_matrix(_tree(points), radius, output_type="ndarray")
         owner, index, distance = found["i"], found["j"], found["v"]
     else:
@@ -93,33 +91,33 @@ def _tree(points: np.ndarray) -> Any:
 
 def _nearest_by_tiles(queries: Matrix, points: Matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
     scan = _scan_of(queries.shape[0] * points.shape[0])
-    candidates = min(points.shape[0], count + _MARGIN)
+    candidates = min(points.shape[0], count + EXTRA_CANDIDATES)
     queries, points, squares = _about_the_mean(queries, points)
     distance = np.empty((queries.shape[0], count))
     index = np.empty((queries.shape[0], count), dtype=np.int64)
 
     def step(start: int) -> None:
-        block = queries[start : start + _TILE_ROWS]
+        block = queries[start : start + TILE_ROWS]
         scores = np.full((block.shape[0], candidates), -np.inf)
         indices = np.full((block.shape[0], candidates), -1, dtype=np.int64)
-        for column in range(0, points.shape[0], _TILE_COLUMNS):
-            piece = slice(column, column + _TILE_COLUMNS)
+        for column in range(0, points.shape[0], TILE_COLUMNS):
+            piece = slice(column, column + TILE_COLUMNS)
             tile = _products(block, points[piece])
             tile -= squares[piece] / 2.0
             scan(tile, column, scores, indices)
         lengths = _lengths(block, points, np.repeat(np.arange(block.shape[0]), candidates), indices.ravel())
         lengths = lengths.reshape(indices.shape)
         order = np.lexsort((indices, lengths), axis=1)[:, :count]
-        distance[start : start + _TILE_ROWS] = np.take_along_axis(lengths, order, axis=1)
-        index[start : start + _TILE_ROWS] = np.take_along_axis(indices, order, axis=1)
+        distance[start : start + TILE_ROWS] = np.take_along_axis(lengths, order, axis=1)
+        index[start : start + TILE_ROWS] = np.take_along_axis(indices, order, axis=1)
 
-    each(step, range(0, queries.shape[0], _TILE_ROWS))
+    each(step, range(0, queries.shape[0], TILE_ROWS))
     return distance, index
 
 
 def _scan_of(products: int) -> Callable[[np.ndarray, int, np.ndarray, np.ndarray], None]:
     """The loop that updates the best of each row with a tile of scores; compiled if there are many."""
-    if products < _COMPILE_FROM:
+    if products < COMPILE_PRODUCTS_FROM:
         return _scan_with_numpy
     from eckart.engine.compiled.top import scan
 
@@ -140,9 +138,9 @@ def _within_by_tiles(queries: Matrix, points: object, radius: float) -> tuple[np
     lengths = _squares(queries)
     slack = 1e-12 * (float(lengths.max(initial=0.0)) + float(squares.max(initial=0.0)))
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    for start in range(0, queries.shape[0], _TILE_ROWS):
-        block = queries[start : start + _TILE_ROWS]
-        squared = lengths[start : start + _TILE_ROWS, None] + squares - 2.0 * _products(block, points)
+    for start in range(0, queries.shape[0], TILE_ROWS):
+        block = queries[start : start + TILE_ROWS]
+        squared = lengths[start : start + TILE_ROWS, None] + squares - 2.0 * _products(block, points)
         owner, index = np.nonzero(squared <= radius**2 * (1 + 1e-9) + slack)
         distance = _lengths(block, points, owner, index)
         inside = distance <= radius

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eckart.options import FitKeywords, Seed
+from eckart.options import CommonOptions, FitKeywords
 
 
 @dataclass(frozen=True, kw_only=True)
-class IsomapOptions:
+class IsomapOptions(CommonOptions):
     """Options with their defaults, not yet checked."""
 
     k: int = 2
@@ -18,8 +18,6 @@ class IsomapOptions:
     solver: str = "auto"
     tol: float | None = None
     left: bool = True
-    rng: Seed = None
-    memory: str | int | None = None
 
 
 class IsomapKeywords(FitKeywords, total=False):

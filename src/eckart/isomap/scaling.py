@@ -18,16 +18,7 @@ from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Start, Target
 from eckart.engine.parallel import each, fold
 from eckart.engine.solution import Solution
-
-DENSE = 512
-"""Up to this many rows all eigenvalues are computed by LAPACK."""
-DOUBLE = 4096
-"""Up to this many rows S is kept in float64."""
-SAMPLE, _SPECTRUM_SAMPLE = 640, 400
-"""Sample sizes (rows) for the residual variance and the share of negative eigenvalues. The second computes all
-eigenvalues, which takes the cube of the size.
-"""
-_ROWS = 64
+from eckart.isomap.constants import SCALED_ROWS, SPECTRUM_SAMPLE
 
 
 @dataclass(frozen=True)
@@ -143,7 +134,7 @@ def negative_share(squares: Squares, solution: Solution) -> float:
     """
     spectrum = solution.spectrum
     if spectrum is None:
-        sample = evenly(squares.size, _SPECTRUM_SAMPLE)
+        sample = evenly(squares.size, SPECTRUM_SAMPLE)
         products = centred_products(squares.matrix[np.ix_(sample, sample)].astype(np.float64))
         spectrum = leading_values(products, len(sample))
     return negative_part(spectrum)
@@ -190,8 +181,8 @@ def evenly(size: int, count: int) -> np.ndarray:
 
 
 def _slices(size: int) -> Iterator[slice]:
-    for start in range(0, size, _ROWS):
-        yield slice(start, min(start + _ROWS, size))
+    for start in range(0, size, SCALED_ROWS):
+        yield slice(start, min(start + SCALED_ROWS, size))
 
 
 def _plus(first: float, second: float) -> float:

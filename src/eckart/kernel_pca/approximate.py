@@ -24,6 +24,7 @@ from eckart.errors import InputError
 from eckart.formatting import percent
 from eckart.kernel_pca.centered import off_mean
 from eckart.kernel_pca.cholesky import Factor, FactorComponents, factor_components, pivoted_cholesky, take_columns
+from eckart.kernel_pca.constants import LARGEST_SINGLE, MOST_RANK, SINGLE_FACTOR_ERROR, TRACE_SHARE
 from eckart.kernel_pca.details import KernelPCADetails, kernel_details
 from eckart.kernel_pca.factor_bounds import (
     FactorError,
@@ -49,18 +50,10 @@ from eckart.kernel_pca.rounding import kernel_error
 from eckart.result import Certificate, Decomposition, Plan
 from eckart.wording import assigned
 
-MOST_RANK = 4000
-TARGET = 0.95
-"""Share of the requested error that the trace may use; the rest is for rounding."""
-_SINGLE = 1e-3
-"""Smallest requested error for which float32 is usually accurate enough for F."""
-_LARGE = 1e30
-"""Entries of the kernel beyond which sums and squares do not fit in float32."""
-
 
 def rank_limit(size: int, settings: KernelSettings) -> int:
     """Maximum rank of the approximation: as requested, or as much as fits in memory."""
-    item = 4 if settings.approximation_error >= _SINGLE else 8
+    item = 4 if settings.approximation_error >= SINGLE_FACTOR_ERROR else 8
     fits = int(0.6 * settings.budget) // (item * size)
     return max(1, min(size, settings.max_rank or min(MOST_RANK, fits)))
 
@@ -72,7 +65,7 @@ def approximate(rows: object, kernel: Kernel, settings: KernelSettings, plan: Pl
     """
     # With more threads BLAS sums in another order, and the last bits would depend on their number.
     with one_blas_thread():
-        if settings.approximation_error >= _SINGLE and _in_single(rows, kernel):
+        if settings.approximation_error >= SINGLE_FACTOR_ERROR and _in_single(rows, kernel):
             found = _approximate(rows, kernel, settings, plan, "float32")
             pivots = found.details.pivots
             if _accurate(found, settings) or (pivots is not None and len(pivots) >= rank_limit(found.rows, settings)):
@@ -86,7 +79,9 @@ def _in_single(rows: Any, kernel: Kernel) -> bool:
     numbers = rows.data if is_sparse(rows) else rows
     xp = namespace(numbers)
     size = float(xp.max(xp.abs(numbers))) if 0 not in numbers.shape else 0.0
-    return all(number == 0.0 or 1.0 / _LARGE < number < _LARGE for number in (largest, size, kernel.gamma))
+    return all(
+        number == 0.0 or 1.0 / LARGEST_SINGLE < number < LARGEST_SINGLE for number in (largest, size, kernel.gamma)
+    )
 
 
 def _accurate(found: Decomposition[KernelPCADetails], settings: KernelSettings) -> bool:
@@ -101,7 +96,7 @@ def _approximate(
     if precision == "float64":
         matrix.sharpen()
     made = pivoted_cholesky(
-        matrix, error=TARGET * settings.approximation_error, least=settings.k or 1,
+        matrix, error=TRACE_SHARE * settings.approximation_error, least=settings.k or 1,
         most=rank_limit(matrix.size, settings), rng=settings.random, precision=precision,
     )  # fmt: skip
     _refuse_indefinite(made, matrix.diagonal)

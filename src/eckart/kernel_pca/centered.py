@@ -14,10 +14,8 @@ import numpy as np
 from eckart.arrays import EPSILON, Array, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends.symmetric import by_all, leading_pairs, spectrum_and_pairs
 from eckart.engine.solution import Request, Solution, count_for
+from eckart.kernel_pca.constants import ALL_VECTORS_FROM
 from eckart.kernel_pca.positive_part import PositivePart, of_spectrum, of_trace
-
-_DEVICE_SIZE = 512
-"""From this size on, a GPU computes all eigenvectors faster than the host."""
 
 
 class Symmetric(Protocol):
@@ -116,7 +114,7 @@ def _leading(whole: Array, count: int) -> tuple[np.ndarray, Array]:
 def _eigenpairs(whole: Array, count: int | None) -> tuple[np.ndarray, Array]:
     """All eigenvalues, decreasing, and at least the vectors of the first `count`, by the faster route."""
     xp, size = namespace(whole), whole.shape[0]
-    if is_host(whole) or size < _DEVICE_SIZE:
+    if is_host(whole) or size < ALL_VECTORS_FROM:
         spectrum, _, vectors = spectrum_and_pairs(to_numpy(whole), size if count is None else min(count, size))
         return spectrum, from_numpy(vectors, whole)
     try:

@@ -29,18 +29,15 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.backends.written import less_product, put_product
 from eckart.engine.parallel import each, fold
+from eckart.kernel_pca.constants import (
+    DEVICE_PROPOSALS,
+    MANY_PROPOSALS_FROM,
+    PROPOSALS,
+    STRIP_BYTES,
+    STRIP_COLUMNS,
+    SUMMED_VALUES,
+)
 from eckart.kernel_pca.elementwise import subtract_squares
-
-_COLUMNS = 4096
-_DEVICE_BYTES = 2**30
-"""Maximum width of a strip of columns on a GPU."""
-_GROUP = 64
-"""Number of values summed before the sum becomes float64."""
-_PROPOSALS = 128
-"""Number of proposals, and of acceptances, at a time: a product of 128 rows uses a GPU fully."""
-_DEVICE_SIZE = 2**17
-_DEVICE_PROPOSALS = 160
-"""From this many points on a GPU, discarded proposals cost little compared with the products."""
 
 
 class RowsOnDemand(Protocol):
@@ -94,7 +91,7 @@ def pivoted_cholesky(
     trace = missing = float(xp.sum(left))
     most = min(most, size)
     # In NumPy arrays, there is room above F for rows of K: see _extend_at_once.
-    above = 0 if is_numpy(left) else min(_PROPOSALS, most)
+    above = 0 if is_numpy(left) else min(PROPOSALS, most)
     whole = empty_rows(above + most, size, left, precision)
     factor = whole[above:, :]
     pivots = np.empty(0, np.intp)
@@ -108,7 +105,7 @@ def pivoted_cholesky(
         proposals = _propose(left, rng.random(_count(left, rank)))
         known = astype(take_columns(factor[:rank, :], proposals), xp.float64)
         block = to_numpy(matrix.block(proposals) - known.T @ known)
-        chosen, triangle = _accept(block, rng, min(_PROPOSALS, most - rank))
+        chosen, triangle = _accept(block, rng, min(PROPOSALS, most - rank))
         accepted = to_numpy(proposals)[chosen]
         if not len(accepted):
             break
@@ -126,8 +123,8 @@ def pivoted_cholesky(
 
 def _count(left: Array, rank: int) -> int:
     """Number of proposals: few at first, when they are similar, unless a GPU has room for all of them."""
-    large = not is_host(left) and left.shape[0] >= _DEVICE_SIZE
-    return _DEVICE_PROPOSALS if large else min(_PROPOSALS, max(16, rank // 2))
+    large = not is_host(left) and left.shape[0] >= MANY_PROPOSALS_FROM
+    return DEVICE_PROPOSALS if large else min(PROPOSALS, max(16, rank // 2))
 
 
 def _propose(left: Array, draws: np.ndarray) -> Array:
@@ -207,7 +204,7 @@ def _extend_at_once(
 def _strips(factor: Array, rows: int) -> list[slice]:
     """Strips of columns: small enough for a cache, or large enough for a GPU."""
     size = factor.shape[1]
-    width = _COLUMNS if is_host(factor) else max(_COLUMNS, _DEVICE_BYTES // (8 * max(rows, 1)))
+    width = STRIP_COLUMNS if is_host(factor) else max(STRIP_COLUMNS, STRIP_BYTES // (8 * max(rows, 1)))
     return [slice(start, min(start + width, size)) for start in range(0, size, width)]
 
 
@@ -246,7 +243,7 @@ def _row_means(factor: Array, strips: list[slice]) -> Array:
 def _row_sums(part: Array) -> Array:
     """Row sums in float64, over partial sums in the precision of the numbers, which halves the memory traffic."""
     xp, (rows, width) = namespace(part), part.shape
-    whole = width - width % _GROUP
-    groups = xp.sum(xp.reshape(part[:, :whole], (rows, whole // _GROUP, _GROUP)), axis=2)
+    whole = width - width % SUMMED_VALUES
+    groups = xp.sum(xp.reshape(part[:, :whole], (rows, whole // SUMMED_VALUES, SUMMED_VALUES)), axis=2)
     total = xp.sum(astype(groups, xp.float64), axis=1)
     return total + xp.sum(astype(part[:, whole:], xp.float64), axis=1)

@@ -13,9 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from eckart.arrays import Array, Matrix
-
-_PROPOSALS = 512
-_FEWEST = 32
+from eckart.kernel_pca.constants import FEWEST_PROPOSALS, STREAMED_PROPOSALS
 
 Tile = Callable[[Matrix, Matrix], np.ndarray]
 """k(x, y) for all rows x of the first and y of the second."""
@@ -119,7 +117,7 @@ def streamed_cholesky(
     """Rounds until at most `error` of the trace is left or `most` pivots are chosen; the last ends the search."""
     while True:
         rank = len(pivots.indices)
-        count = min(_PROPOSALS, max(_FEWEST, rank))
+        count = min(STREAMED_PROPOSALS, max(FEWEST_PROPOSALS, rank))
         found = read_round(pivots, blocks, diagonal, count, rng)
         yield found
         nothing = 64 * float(np.finfo(np.float64).eps) * found.trace

@@ -7,9 +7,7 @@ import numpy as np
 from eckart.arrays import Array, astype, is_numpy, namespace
 from eckart.engine.backends.written import applied, library
 from eckart.kernel_pca import tiles as cuda_tiles
-
-_GROUP = 32
-"""Squares of float32 numbers are summed in float32 up to this many, and in float64 beyond."""
+from eckart.kernel_pca.constants import SUMMED_SQUARES
 
 
 def exponentials(argument: Array, *, lowered: bool) -> Array:
@@ -37,6 +35,6 @@ def subtract_squares(left: Array, rows: Array) -> None:
         cuda_tiles.subtract_squares(left, rows)
         return
     xp = namespace(rows)
-    for start in range(0, rows.shape[0], _GROUP):
-        part = rows[start : start + _GROUP, :]
+    for start in range(0, rows.shape[0], SUMMED_SQUARES):
+        part = rows[start : start + SUMMED_SQUARES, :]
         left -= astype(xp.sum(part * part, axis=0), left.dtype)

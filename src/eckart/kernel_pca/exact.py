@@ -20,11 +20,23 @@ from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
 from eckart.formatting import counted, percent
 from eckart.kernel_pca.approximate import approximate, rank_limit
 from eckart.kernel_pca.centered import Centred, solve_whole
+from eckart.kernel_pca.constants import (
+    DEVICE_WORK,
+    DIRECT_SIZE,
+    DOUBLE_SIZE,
+    EIGENVALUE_TOLERANCE,
+    EXPECTED_PASSES,
+    FEW_COMPONENTS,
+    HOST_WORK,
+    INDEFINITE_SIZE,
+    TILE_MEMORY,
+    USELESS_WIDTH,
+)
 from eckart.kernel_pca.details import KernelPCADetails, kernel_details
 from eckart.kernel_pca.kernel_functions import Kernel, doubles
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.leading import solve_few
-from eckart.kernel_pca.options import MEMORY, KernelSettings, free_bytes
+from eckart.kernel_pca.options import KernelSettings, free_bytes
 from eckart.kernel_pca.result import (
     as_info,
     assembled,
@@ -36,24 +48,7 @@ from eckart.kernel_pca.result import (
 )  # fmt: skip
 from eckart.notes import Note
 from eckart.result import Decomposition, Plan
-from eckart.wording import MEMORY as MEMORY_OPTION
-from eckart.wording import K, assigned, either
-
-_SMALL = {True: 512, False: 2048}
-"""Up to this size all eigenvalues are computed; larger for kernels that may have negative ones."""
-_INDEFINITE = 4096
-"""Up to this size all eigenvalues are computed if the kernel turns out to be indefinite."""
-_WORK = 5e11
-"""Number of operations beyond which tiles are not recomputed at every pass."""
-_DEVICE_WORK = 5e13
-_PASSES = 12
-_TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
-_VACUOUS = 0.1
-"""Intervals wider than this, relative to the largest eigenvalue, are of no use."""
-_FEW = 6
-"""Components for which blocks of eight columns take the least time, if the tiles are kept."""
-_DOUBLE = 4000
-"""Up to this size tiles in float64 cost little."""
+from eckart.wording import MEMORY, K, assigned, either
 
 
 def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
@@ -96,7 +91,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
         tiles = "the kernel matrix that was passed" if given else _TILES[keep]
         peak = kept * keep + 8 * size * 600
         passes, why = (
-            _PASSES,
+            EXPECTED_PASSES,
             (f"Block Lanczos computes the leading components from {tiles}. It stops when the accuracy is proved."),
         )
     else:
@@ -109,8 +104,12 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
         )
     _refuse_beyond_memory(solver, peak, settings)
     # Tiles of many rows may be recomputed at every pass; the result must not depend on it.
-    dear = settings.card is not None or size > _DOUBLE
-    chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size, few=0 if dear else _FEW)}
+    dear = settings.card is not None or size > DOUBLE_SIZE
+    chosen = {
+        "kernel": kernel.name,
+        "keep": keep,
+        "block": block_width(k or 32, size, few=0 if dear else FEW_COMPONENTS),
+    }
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
 
 
@@ -126,24 +125,24 @@ def _solver(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings, k:
     if settings.solver != "auto":
         return "direct" if settings.solver == "lanczos" and many else settings.solver
     beyond = kernel.name not in ("precomputed", "function") and _beyond_reach(size, columns, settings, many=many)
-    if size <= _SMALL[kernel.positive] or (many and not beyond):
+    if size <= DIRECT_SIZE[kernel.positive] or (many and not beyond):
         return "direct"
     return "cholesky" if beyond else "lanczos"
 
 
 def _beyond_reach(size: int, columns: int, settings: KernelSettings, *, many: bool) -> bool:
     """Whether an exact solver would take too long or, for many components, too much memory."""
-    if many and 6 * size * size > (settings.card or MEMORY):
+    if many and 6 * size * size > (settings.card or TILE_MEMORY):
         return True
-    work = 0.5 * float(size) ** 2 * (columns + 20) * _PASSES
-    return _tile_bytes(size) > settings.budget and work > (_WORK if settings.card is None else _DEVICE_WORK)
+    work = 0.5 * float(size) ** 2 * (columns + 20) * EXPECTED_PASSES
+    return _tile_bytes(size) > settings.budget and work > (HOST_WORK if settings.card is None else DEVICE_WORK)
 
 
 def _refuse_beyond_memory(solver: str, peak: int, settings: KernelSettings) -> None:
     if settings.memory is not None and peak > settings.memory:
         raise MemoryBudgetError(
             f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), "
-            f"but only {settings.memory:,} bytes are allowed. Allow more memory with {MEMORY_OPTION}, "
+            f"but only {settings.memory:,} bytes are allowed. Allow more memory with {MEMORY}, "
             "request fewer components, or approximate the kernel with "
             f"{assigned('solver', 'cholesky')}."
         )
@@ -181,12 +180,12 @@ def _basis_size(k: int | None, size: int) -> int:
 
 def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     given = kernel.name in ("function", "precomputed")
-    single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
+    single = not given and rows.shape[0] > DOUBLE_SIZE and _largest(kernel.diagonal(rows)) < 1e30
     used = kernel.for_products(rows)
     matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=bool(plan.settings["keep"]))
     if settings.callback is not None:
         matrix.after_pass = in_memory(settings.callback, matrix.size, plan.passes)
-    tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
+    tolerance = settings.tolerance or EIGENVALUE_TOLERANCE[matrix.precision]
     k = matrix.size if settings.everything else settings.k
     request = Request(k, settings.target_ratio, tolerance=tolerance, max_passes=settings.max_passes)
     refuse_out_of_range(matrix.diagonal, kernel.name)
@@ -208,7 +207,7 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     solution = cut(found.solution, values)
     # Rounding in the kernel may exceed the tolerance; the certificate states the proved width.
     known = relative_width(solution)
-    if known > _VACUOUS:
+    if known > USELESS_WIDTH:
         solution = replace(solution, proved=False, converged=True)
     tolerance = max(tolerance, known / 2.0)
     info = as_info(solution, matrix.passes, settings, plan)
@@ -247,7 +246,7 @@ def _rank(spectrum: np.ndarray | None) -> int | None:
 def _may_be_whole(size: int, settings: KernelSettings) -> bool:
     """Whether all eigenvalues may be computed where the choice was to compute only the leading ones."""
     fits = settings.memory is None or 24 * size * size <= settings.memory
-    return settings.solver == "auto" and size <= _INDEFINITE and fits
+    return settings.solver == "auto" and size <= INDEFINITE_SIZE and fits
 
 
 def _as_solved(plan: Plan, found: Centred) -> Plan:

@@ -30,14 +30,15 @@ from eckart.arrays import Array, astype, empty_rows, from_numpy, is_numpy, names
 from eckart.engine.backends.orthogonal import gaussian
 from eckart.engine.parallel import each, fold
 from eckart.kernel_pca.cholesky import Factor, FactorComponents
+from eckart.kernel_pca.constants import (
+    BLOCK_NORM,
+    BOUND_STRIP,
+    DEVICE_BOUND_STRIP,
+    FAILURE_PROBABILITY,
+    MEASURED_SUMS,
+)
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
-from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
-
-_STRIP = 512
-"""Number of points at a time: their sums are short, with small rounding."""
-_DEVICE_STRIP = 4096
-_BLOCK = 0.5 * (1.0 + 5.0**0.5)
-"""||[[A, B], [B^T, 0]]|| is at most this times the norm of (A, B)."""
+from eckart.kernel_pca.rounding import UNIT, measured
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Evidence:
     gram: np.ndarray
     total: float
     norm: float
-    strip: int = _STRIP
+    strip: int = BOUND_STRIP
     """Points of one sum."""
 
     def joined(self, other: Evidence) -> Evidence:
@@ -93,7 +94,7 @@ class FactorError:
         F^T F has no negative eigenvalues, so those of K are at least those of K - F^T F: their sum is at most half of
         its nuclear norm if its trace is not negative, and at most all of it otherwise.
         """
-        chance = self.failure_probability + FAILURE
+        chance = self.failure_probability + FAILURE_PROBABILITY
         slack = self.slack + self.missing + apart
         negative = size**0.5 * apart
         return replace(self, apart=apart, slack=slack, failure_probability=chance, positive=False, negative=negative)
@@ -114,8 +115,8 @@ def read_kernel(
 ) -> tuple[Evidence, np.ndarray, Array]:
     """(sums over all points, Y, K[:, P] B) in one float64 pass over the chosen rows of K."""
     factor = made.factor
-    normal = gaussian(rng, matrix.size, COLUMNS, dual)
-    small = rng.standard_normal((len(made.pivots), COLUMNS))
+    normal = gaussian(rng, matrix.size, MEASURED_SUMS, dual)
+    small = rng.standard_normal((len(made.pivots), MEASURED_SUMS))
     probes, mean, index = from_numpy(small, dual), from_numpy(components.mean, dual), from_numpy(made.pivots, dual)
     image = empty_rows(matrix.size, dual.shape[1], dual)
     rows = matrix.precise_rows(index)
@@ -137,7 +138,9 @@ def factor_error(
     rank = len(block)
     # Rounding of the sums themselves: of the products of a strip, of the sums over strips, and of F_P^T (F Z).
     unit = (evidence.strip + points / evidence.strip + rank + 8) * UNIT
-    size = float(np.sqrt(evidence.norm) + np.linalg.norm(pivots) * np.sqrt(trace)) * float(np.sqrt(points * COLUMNS))
+    size = float(np.sqrt(evidence.norm) + np.linalg.norm(pivots) * np.sqrt(trace)) * float(
+        np.sqrt(points * MEASURED_SUMS)
+    )
     coupling = measured(evidence.kernel - pivots.T @ evidence.factor) + unit * size + kernel_error
     own = float(np.linalg.norm(block - pivots.T @ pivots)) + kernel_error
     own += (rank + 2) * UNIT * float(np.linalg.norm(pivots)) ** 2
@@ -146,11 +149,11 @@ def factor_error(
     except np.linalg.LinAlgError:
         width = np.inf
     negative = 2.0 * width * coupling + width**2 * min(own, coupling) if coupling else 0.0
-    grams = measured(gram @ probes - evidence.gram) + 2 * unit * evidence.total * float(np.sqrt(rank * COLUMNS))
+    grams = measured(gram @ probes - evidence.gram) + 2 * unit * evidence.total * float(np.sqrt(rank * MEASURED_SUMS))
     summed = (rank + 8) * UNIT * trace
     slack = 2.0 * negative + 2.0 * np.sqrt(rank) * coupling + summed
-    apart = error + 2.0 * negative + _BLOCK * coupling + summed
-    return FactorError(grams, apart, error + slack, evidence.total, slack, 3 * FAILURE)
+    apart = error + 2.0 * negative + BLOCK_NORM * coupling + summed
+    return FactorError(grams, apart, error + slack, evidence.total, slack, 3 * FAILURE_PROBABILITY)
 
 
 def ritz_bounds(
@@ -200,7 +203,7 @@ def residuals_of(factor: Array, mean: np.ndarray, vectors: Array, values: np.nda
 def whole_error(matrix: KernelMatrix, factor: Array, rng: np.random.Generator) -> float:
     """Bound of ||K - F^T F||_F by one pass over K."""
     xp = namespace(matrix.diagonal)
-    normal = gaussian(rng, matrix.size, COLUMNS, matrix.diagonal)
+    normal = gaussian(rng, matrix.size, MEASURED_SUMS, matrix.diagonal)
     product, _ = matrix.precise(normal)
 
     def image(strip: slice) -> Array:
@@ -214,11 +217,11 @@ def whole_error(matrix: KernelMatrix, factor: Array, rng: np.random.Generator) -
     each(step, _strips(factor), workers=_workers(factor))
     length = matrix.length() + abs(float(xp.sum(matrix.diagonal)))
     unit = (matrix.side + matrix.size / matrix.side + factor.shape[0] + 8) * UNIT
-    return float(measured(to_numpy(product)) + 2 * unit * length * np.sqrt(matrix.size * COLUMNS))
+    return float(measured(to_numpy(product)) + 2 * unit * length * np.sqrt(matrix.size * MEASURED_SUMS))
 
 
 def _strips(factor: Array) -> list[slice]:
-    size, width = factor.shape[1], _STRIP if is_numpy(factor) else _DEVICE_STRIP
+    size, width = factor.shape[1], BOUND_STRIP if is_numpy(factor) else DEVICE_BOUND_STRIP
     return [slice(start, min(start + width, size)) for start in range(0, size, width)]
 
 

@@ -36,6 +36,7 @@ from eckart.engine.parallel import each
 from eckart.errors import InputError, ParameterError
 from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix
+from eckart.kernel_pca.constants import DEVICE_SCORE_TILE, SCORE_ENTRIES, SCORE_TILE
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.exact import solve
 from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles
@@ -51,11 +52,6 @@ from eckart.result import Decomposition, details_of
 
 if TYPE_CHECKING:
     from eckart.arrays import Matrix
-
-_TILE = 512
-_DEVICE_TILE = 8192
-_DEVICE_ENTRIES = 2**27
-"""Entries of a tile of scores on a GPU."""
 
 
 def decompose(data: object, **given: Unpack[KernelPCAKeywords]) -> Decomposition[KernelPCADetails]:
@@ -237,9 +233,9 @@ def _kernel_scores(d: Decomposition, rows: Matrix) -> Array:
 def _tile_shape(dual: Array) -> tuple[int, int]:
     """(points of the support, rows) of a tile of scores."""
     if is_host(dual):
-        return _TILE, _TILE
-    tile = min(_DEVICE_TILE, dual.shape[0])
-    return tile, max(_DEVICE_TILE, _DEVICE_ENTRIES // tile)
+        return SCORE_TILE, SCORE_TILE
+    tile = min(DEVICE_SCORE_TILE, dual.shape[0])
+    return tile, max(DEVICE_SCORE_TILE, SCORE_ENTRIES // tile)
 
 
 def _columns(rows: Array, index: np.ndarray) -> Array:

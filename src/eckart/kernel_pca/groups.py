@@ -11,15 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from eckart.arrays import Matrix, is_sparse
-
-_SMALLEST = 0.05
-"""Connected parts with a smaller share of the rows are not groups."""
-_RIDGE = 1e-9
-"""Added to the covariance within groups, as a share of its trace."""
-MOST = 6
-"""Number of components within which groups should be separated."""
-_SEPARATED = 0.99
-"""Share of rows in the right group that counts as separated."""
+from eckart.kernel_pca.constants import GROUP_RIDGE, SEPARATED_SHARE, SMALLEST_GROUP
 
 
 def groups_of(rows: Matrix, neighbors: int = 5) -> np.ndarray | None:
@@ -30,7 +22,7 @@ def groups_of(rows: Matrix, neighbors: int = 5) -> np.ndarray | None:
     graph = csr_array((np.ones(nearest.size), (np.repeat(np.arange(count), near), nearest.ravel())), (count, count))
     _, parts = connected_components(graph, directed=False)
     sizes = np.bincount(parts)
-    large = sizes >= max(near + 1, _SMALLEST * count)
+    large = sizes >= max(near + 1, SMALLEST_GROUP * count)
     return np.where(large[parts], parts, -1) if np.count_nonzero(large) > 1 else None
 
 
@@ -55,7 +47,7 @@ def separation(scores: np.ndarray, known: np.ndarray, others: np.ndarray, wanted
     counts = np.bincount(group)
     means = np.stack([points[group == place].mean(axis=0) for place in range(len(classes))])
     within = (points - means[group]).T @ (points - means[group]) / len(points)
-    within += _RIDGE * (float(np.trace(within)) + 1e-300) * np.eye(len(within))
+    within += GROUP_RIDGE * (float(np.trace(within)) + 1e-300) * np.eye(len(within))
     weights = np.linalg.solve(within, means.T)
     offset = np.log(counts / counts.sum()) - 0.5 * np.sum(means.T * weights, axis=0)
     found = classes[np.argmax(targets @ weights + offset, axis=1)]
@@ -65,6 +57,6 @@ def separation(scores: np.ndarray, known: np.ndarray, others: np.ndarray, wanted
 def components_needed(scores: np.ndarray, groups: np.ndarray, least: int = 1) -> int | None:
     """The smallest number of leading components that separates the groups; None if all of them do not."""
     for k in range(least, scores.shape[1] + 1):
-        if separation(scores[:, :k], groups, scores[:, :k], groups) >= _SEPARATED:
+        if separation(scores[:, :k], groups, scores[:, :k], groups) >= SEPARATED_SHARE:
             return k
     return None

@@ -19,15 +19,12 @@ from eckart.engine.backends.cuda.arrays import can_compile
 from eckart.engine.backends.written import applied
 from eckart.errors import InputError
 from eckart.kernel_pca import tiles as cuda_tiles
+from eckart.kernel_pca.constants import SINGLE_EXPONENT, WIDE_KERNEL
 from eckart.kernel_pca.elementwise import exponentials
 
 NAMES = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed")
 POSITIVE = ("linear", "rbf", "cosine", "laplacian")
 """Kernels without negative eigenvalues; poly too, if its series has no negative term."""
-_WIDE = 0.5
-"""Up to this mean of gamma |x - y|^2 a kernel is mostly near 1."""
-_SINGLE = 16.0
-"""Up to this gamma |x|^2, an exponent formed in float32 is accurate to a float32 rounding of the kernel."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,7 @@ class Kernel:
             return self
         lengths = squared_lengths(data if is_sparse(data) else data - column_means(data))
         spread = float(namespace(lengths).mean(lengths))
-        return replace(self, lowered=bool(2.0 * self.gamma * spread < _WIDE))
+        return replace(self, lowered=bool(2.0 * self.gamma * spread < WIDE_KERNEL))
 
     def shift(self, data: object) -> Array | None:
         """Offset to subtract from all rows: the mean, if only distances count, so that squares keep their digits."""
@@ -116,7 +113,7 @@ class Kernel:
         ones = xp.ones((rows.shape[0], 1), dtype=rows.dtype, device=device(rows))
         if self.name == "rbf":
             half = -self.gamma * squared_lengths(rows)[:, None]
-            if precision == "float32" and rows.shape[0] and -float(xp.min(half)) > _SINGLE:
+            if precision == "float32" and rows.shape[0] and -float(xp.min(half)) > SINGLE_EXPONENT:
                 precision = "float64"
             scaled = float(np.sqrt(2.0 * self.gamma)) * rows
             left, right = xp.concat([scaled, half, ones], axis=1), xp.concat([scaled, ones, half], axis=1)
@@ -132,7 +129,7 @@ class Kernel:
         xp = namespace(rows)
         if precision == "float32" and rows.shape[0]:
             largest = float(xp.max(squared_lengths(rows)))
-            precision = "float64" if self.gamma * largest > _SINGLE**2 else precision
+            precision = "float64" if self.gamma * largest > SINGLE_EXPONENT**2 else precision
         scaled = astype(float(np.sqrt(2.0 * self.gamma)) * rows, getattr(xp, precision))
         scaled = cuda_tiles.row_major(scaled)
         return Points(scaled, scaled, apart=True)

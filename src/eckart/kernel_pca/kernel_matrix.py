@@ -12,14 +12,12 @@ import numpy as np
 
 from eckart.arrays import Array, DType, Matrix, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
 from eckart.engine.parallel import fold
+from eckart.kernel_pca.constants import DEVICE_TILE_SIDE
 from eckart.kernel_pca.kernel_functions import Kernel, Points, chosen_rows, doubles, put
 from eckart.kernel_pca.rounding import kernel_error
 
 Pair = tuple[int, int]
 Parts = tuple[int, int, Array | None, Array | None, Array]
-
-_DEVICE_SIDE = 8192
-"""Size of a tile that keeps a GPU busy; in float64 it takes half a gigabyte."""
 
 
 class KernelMatrix:
@@ -59,7 +57,7 @@ class KernelMatrix:
     def side(self) -> int:
         """Rows of a tile."""
         if not is_host(self.prototype):
-            return _DEVICE_SIDE
+            return DEVICE_TILE_SIDE
         return 512 if self.size <= 16_384 else 1024
 
     def first(self, right: Array) -> tuple[Array, Array]:

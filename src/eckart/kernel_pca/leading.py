@@ -16,6 +16,16 @@ from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 from eckart.engine.solution import RATIO_SLACK, Request, Solution, smallest_count
 from eckart.kernel_pca.centered import Centred, Symmetric, centred_dense, off_mean, solve_whole
+from eckart.kernel_pca.constants import (
+    CHOLESKY_SIZE,
+    FAILURE_PROBABILITY,
+    FIRST_COMPONENTS,
+    INDEFINITE_SHARE,
+    LOWEST_PASSES,
+    MEASURED_SUMS,
+    ROUNDING_SHARE,
+    SHARPENED_SHARE,
+)
 from eckart.kernel_pca.positive_part import (
     Known,
     PositivePart,
@@ -25,20 +35,7 @@ from eckart.kernel_pca.positive_part import (
     of_trace,
     random_columns,
 )  # fmt: skip
-from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
-
-_WITHIN = 1e-3
-"""Tiles whose rounding exceeds this share of the last wanted value are recomputed in float64."""
-_SHARP = 1e-6
-"""K v / l replaces v if its value is at least this share of the first."""
-_INDEFINITE = 1e-7
-"""Negative eigenvalues beyond this share of ||K||_F exceed rounding."""
-_LOWEST_PASSES = 40
-"""Number of passes spent on the smallest eigenvalue of a kernel that may be indefinite."""
-_CHOLESKY = 6000
-"""Up to this size, Cholesky shows whether a kernel without a sign is positive semi-definite."""
-_FIRST = 16
-"""Components of the first attempt to reach a share of a kernel that may be indefinite."""
+from eckart.kernel_pca.rounding import UNIT, measured
 
 
 def _centred_trace(matrix: Symmetric, means: Array) -> float:
@@ -68,7 +65,7 @@ def solve_few(
     if positive:
         return run.solve(request)
     lowest = _lowest(matrix, rng, block, request.max_passes)
-    indefinite = lowest.ritz < -_INDEFINITE * lowest.length
+    indefinite = lowest.ritz < -INDEFINITE_SHARE * lowest.length
     if whole and (indefinite or request.target_ratio is not None):
         return solve_whole(matrix, request)
     return run.solve(request, lowest) if request.k is not None else run.share(request, lowest)
@@ -88,7 +85,7 @@ class _Few:
         found = _solve_few(self.matrix, request, self.block, self.capacity, self.rng, lowest)
         kept = float(found.solution.values[-1])
         lacking = not found.solution.proved and not found.solution.converged
-        if self.matrix.precision != "float64" and (lacking or found.difference > _WITHIN * max(kept, 0.0)):
+        if self.matrix.precision != "float64" and (lacking or found.difference > ROUNDING_SHARE * max(kept, 0.0)):
             self.matrix.sharpen()
             if not self.positive:
                 lowest = _lowest(self.matrix, self.rng, self.block, request.max_passes)
@@ -100,7 +97,7 @@ class _Few:
 
         Lanczos shifts an indefinite kernel to make it positive, so shares of the shifted trace are not those wanted.
         """
-        target, k = request.target_ratio or 1.0, min(_FIRST, self.matrix.size)
+        target, k = request.target_ratio or 1.0, min(FIRST_COMPONENTS, self.matrix.size)
         while True:
             found = self.solve(replace(request, k=k, target_ratio=None), lowest)
             count = smallest_count(found.solution.values, found.part.total, target)
@@ -124,7 +121,7 @@ class _Few:
             lowest=lowest.bound - found.difference - error, ritz=lowest.ritz + found.difference + error,
         )  # fmt: skip
         definite = None
-        if size <= _CHOLESKY and lowest.ritz >= -_INDEFINITE * lowest.length:
+        if size <= CHOLESKY_SIZE and lowest.ritz >= -INDEFINITE_SHARE * lowest.length:
             centred, _, left = centred_dense(matrix)
             definite = definite_within(to_numpy(centred), error + 4.0 * EPSILON * left)
         estimate = 0.0
@@ -193,7 +190,7 @@ class ProductErrors:
     def record(self, block: Array, image: Array) -> None:
         if not self.single:
             return
-        turn = from_numpy(self.rng.standard_normal((block.shape[1], COLUMNS)), block)
+        turn = from_numpy(self.rng.standard_normal((block.shape[1], MEASURED_SUMS)), block)
         now = (block @ turn, image @ turn)
         self.sums = now if self.sums is None else (self.sums[0] + now[0], self.sums[1] + now[1])
 
@@ -217,7 +214,7 @@ def _refined(
     ones = xp.ones((size, 1), dtype=basis.dtype, device=device(basis))
     combined = products.combined
     wide = xp.concat([off_mean(basis), ones, *combined], axis=1)
-    product, difference = matrix.precise(wide, COLUMNS if combined else 0)
+    product, difference = matrix.precise(wide, MEASURED_SUMS if combined else 0)
     means = product[:, k] / size
     image = off_mean(product[:, :k])
     inner = to_numpy(basis.T @ image)
@@ -227,7 +224,7 @@ def _refined(
     vectors, image = basis @ rotation, image @ rotation
     residuals = to_numpy(_lengths(image - vectors * scale))
     # K v / l is more accurate than v, and equals the projection of the same rows.
-    sharp = from_numpy(values > _SHARP * values[0], basis)
+    sharp = from_numpy(values > SHARPENED_SHARE * values[0], basis)
     vectors[:, sharp] = image[:, sharp] / _lengths(image[:, sharp])
     kernel, reach = matrix.error(), matrix.reach(means)
     rounding = kernel + product_rounding(size, k) * (reach + abs(float(values[0])))
@@ -237,7 +234,7 @@ def _refined(
     solution = Solution(
         solver="lanczos", values=values, vectors=vectors, lower=values - rounding, upper=upper,
         residuals=_after_product(residuals, values, upper, rounding), proved=pairs.proved, converged=pairs.converged,
-        failure_probability=pairs.failure_probability + (FAILURE if combined else 0.0), rounding=rounding,
+        failure_probability=pairs.failure_probability + (FAILURE_PROBABILITY if combined else 0.0), rounding=rounding,
         steps=pairs.steps, block=block, basis=pairs.basis, restarts=pairs.restarts, precision=matrix.precision,
         history=pairs.history,
     )  # fmt: skip
@@ -265,7 +262,7 @@ def _after_product(residuals: np.ndarray, values: np.ndarray, upper: np.ndarray,
     outside = min(float(upper[0]), max(beyond, 0.0) + float(np.linalg.norm(residuals)))
     reached = np.maximum(values - residuals, np.finfo(np.float64).tiny)
     product = residuals * np.maximum(1.0, outside / reached) + rounding * np.maximum(1.0, float(upper[0]) / reached)
-    return np.asarray(np.where(values > _SHARP * values[0], product, residuals + rounding))
+    return np.asarray(np.where(values > SHARPENED_SHARE * values[0], product, residuals + rounding))
 
 
 def _lengths(columns: Array) -> Array:
@@ -287,7 +284,7 @@ def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int, most: int) 
 
     trace = ceiling * size - float(xp.sum(matrix.diagonal)) + float(xp.sum(matrix.first(start)[1])) / size
     engine = Matrix(size, apply, start[:0, :0], lambda: (trace, EPSILON * 16 * ceiling))
-    target = Target(1, tolerance=1e-4, max_passes=min(_LOWEST_PASSES, most))
+    target = Target(1, tolerance=1e-4, max_passes=min(LOWEST_PASSES, most))
     first_step = Start(start, apply(start), min(size, 48 * block))
     pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first_step)
     return Lowest(ceiling - float(pairs.upper[0]), ceiling - float(pairs.values[0]), ceiling)

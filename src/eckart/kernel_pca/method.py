@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eckart.registry import Method, ReportSection, functions_in
+from eckart.registry import Method, ReportSection, parts_of
 
 if TYPE_CHECKING:
     from eckart.result import Decomposition
@@ -23,10 +23,8 @@ def treatment(d: Decomposition) -> str:
 METHODS = (
     Method(
         name="kernel_pca",
-        options="eckart.kernel_pca.options:KernelPCAOptions",
-        details="eckart.kernel_pca.details:KernelPCADetails",
         title="Kernel principal component analysis",
-        **functions_in("eckart.kernel_pca.fit"),
+        **parts_of("eckart.kernel_pca", "KernelPCA"),
         takes=frozenset({"explain", "memory"}),
         streams=frozenset({"stream", "callback"}),
         label="PC",

@@ -17,10 +17,11 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.settings import generator
 from eckart.errors import InputError, ParameterError
+from eckart.kernel_pca.constants import TILE_MEMORY
 from eckart.kernel_pca.kernel_functions import NAMES
 from eckart.options import (
+    CommonOptions,
     FitKeywords,
-    Seed,
     check_choice,
     check_count,
     check_fraction,
@@ -30,12 +31,10 @@ from eckart.options import (
 
 Solver = Literal["auto", "direct", "lanczos", "cholesky"]
 SOLVERS: tuple[str, ...] = get_args(Solver)
-MEMORY = 2_000_000_000
-"""Default memory for tiles on the host, in bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelPCAOptions:
+class KernelPCAOptions(CommonOptions):
     """Options with their defaults, not yet checked; `eckart.KernelPCA` describes them."""
 
     k: int | None = None
@@ -49,9 +48,6 @@ class KernelPCAOptions:
     tol: float | None = None
     approximation_error: float = 0.01
     max_rank: int | None = None
-    left: bool = False
-    rng: Seed = None
-    memory: str | int | None = None
     max_passes: int = 100
     stream: bool | None = None
     callback: ProgressCallback | None = None
@@ -107,7 +103,7 @@ class KernelSettings:
     @property
     def budget(self) -> int:
         """Allowed bytes for tiles."""
-        return self.memory or self.card or MEMORY
+        return self.memory or self.card or TILE_MEMORY
 
     @property
     def significant(self) -> float:

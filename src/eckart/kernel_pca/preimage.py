@@ -18,14 +18,12 @@ from eckart.arrays import Array, astype, device, from_numpy, is_array, is_host, 
 from eckart.documentation import document
 from eckart.engine.parallel import fold
 from eckart.errors import ParameterError
+from eckart.kernel_pca.constants import PREIMAGE_ENTRIES, PREIMAGE_ROWS
 from eckart.kernel_pca.kernel_functions import Kernel
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
 from eckart.options import check_choice
 
 HOW = ("ridge", "fixed_point", "neighbours")
-_ROWS = 256
-_DEVICE_ENTRIES = 2**26
-"""Size of a tile of rows and support on a GPU, which determines the rows per piece."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +166,9 @@ def _found_on_host(search: Callable[..., np.ndarray], expansion: Expansion, scor
 
 
 def _piece(expansion: Expansion, scores: Array) -> int:
-    return _ROWS if is_host(scores) else max(_ROWS, _DEVICE_ENTRIES // max(1, int(expansion.support.shape[0])))
+    if is_host(scores):
+        return PREIMAGE_ROWS
+    return max(PREIMAGE_ROWS, PREIMAGE_ENTRIES // max(1, int(expansion.support.shape[0])))
 
 
 def row_lengths(rows: Array) -> Array:

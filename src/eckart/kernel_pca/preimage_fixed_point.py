@@ -14,20 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.kernel_pca.constants import FIXED_POINT_STARTS, FIXED_POINT_STEPS, SHORTEST_STEP, STILL_SHARE
+
 if TYPE_CHECKING:
     from eckart.arrays import Array
     from eckart.kernel_pca.preimage import Expansion
-
-_STEPS = 100
-_STARTS = 3
-_SHORTEST = 1.0 / 64.0
-_STILL = 1e-7
 
 
 def iterate(expansion: Expansion, scores: np.ndarray) -> np.ndarray:
     """The best of a few runs, each started at a close point of the support."""
     weights = expansion.weights(scores)
-    nearest = nearest_points(expansion, scores, min(_STARTS, expansion.means.shape[0]))
+    nearest = nearest_points(expansion, scores, min(FIXED_POINT_STARTS, expansion.means.shape[0]))
     best = np.full(len(scores), np.inf)
     result = dense(expansion.support, nearest[:, 0])
     for start in range(nearest.shape[1]):
@@ -57,7 +54,7 @@ def _run(
     distances = expansion.distances(rows, scores, weights)
     step = np.ones(len(rows))
     active = np.arange(len(rows))
-    for _ in range(_STEPS):
+    for _ in range(FIXED_POINT_STEPS):
         target, usable = _target(expansion, weights[active], rows[active])
         active, target = active[usable], target[usable]
         if not active.size:
@@ -66,10 +63,10 @@ def _run(
         reached = expansion.distances(trial, scores[active], weights[active])
         nearer = reached < distances[active]
         moved = np.linalg.norm(trial - rows[active], axis=1)
-        still = moved <= _STILL * (np.linalg.norm(trial, axis=1) + 1e-300)
+        still = moved <= STILL_SHARE * (np.linalg.norm(trial, axis=1) + 1e-300)
         rows[active[nearer]], distances[active[nearer]] = trial[nearer], reached[nearer]
         step[active] = np.where(nearer, np.minimum(1.0, 2.0 * step[active]), step[active] / 2.0)
-        active = active[~still & (step[active] >= _SHORTEST)]
+        active = active[~still & (step[active] >= SHORTEST_STEP)]
     return rows, distances
 
 

@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.kernel_pca.constants import NEGLIGIBLE_SPREAD, NEIGHBOURS
 from eckart.kernel_pca.preimage_fixed_point import dense, nearest_points
 
 if TYPE_CHECKING:
     from eckart.kernel_pca.preimage import Expansion
 
-_NEIGHBOURS = 10
-_RANK = 1e-2
-"""Directions in which the neighbours spread less than this share of the widest are ignored."""
-
 
 def locate(expansion: Expansion, scores: np.ndarray) -> np.ndarray:
     """Rows located by their neighbours, or the nearest point itself if that is closer to P."""
-    count = min(_NEIGHBOURS, expansion.means.shape[0])
+    count = min(NEIGHBOURS, expansion.means.shape[0])
     near = nearest_points(expansion, scores, count)
     points = np.stack([dense(expansion.support, index) for index in near])
     wanted = _squared_distances(expansion, scores, near, points)
@@ -30,7 +27,7 @@ def locate(expansion: Expansion, scores: np.ndarray) -> np.ndarray:
     centred = points - mean
     right = (np.einsum("ijk,ijk->ij", centred, centred) - wanted) / 2.0
     right -= right.mean(axis=1, keepdims=True)
-    placed = (np.linalg.pinv(centred, rcond=_RANK) @ right[:, :, None])[:, :, 0]
+    placed = (np.linalg.pinv(centred, rcond=NEGLIGIBLE_SPREAD) @ right[:, :, None])[:, :, 0]
     rows = placed + mean[:, 0]
     # A neighbour may be closer than its noise allows to locate.
     nearest = points[:, 0]

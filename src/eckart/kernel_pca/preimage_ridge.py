@@ -15,13 +15,10 @@ from scipy import linalg
 from eckart.arrays import Array, from_numpy, to_numpy
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError, ParameterError
+from eckart.kernel_pca.constants import FEW_LANDMARKS, LANDMARKS, RIDGE_EXAMPLES, RIDGE_WIDTHS
 from eckart.kernel_pca.kernel_functions import Kernel
 
-LANDMARKS = 1500
-_FEW = 400
-_EXAMPLES = 12_000
 _PENALTIES = 10.0 ** np.arange(-9.0, 2.5, 0.5)
-_WIDTHS = (0.02, 0.125, 0.5, 2.0, 8.0)
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ def learn(scores: Array, rows: Array, alpha: float | str, kernel: Kernel) -> Rid
     """
     if alpha != "auto" and (isinstance(alpha, str) or not alpha >= 0):
         raise ParameterError(f"alpha={alpha!r} is not a valid penalty. Use a non-negative number or 'auto'.")
-    stride = -(-scores.shape[0] // _EXAMPLES)
+    stride = -(-scores.shape[0] // RIDGE_EXAMPLES)
     scores = np.asarray(to_numpy(scores[::stride]), np.float64)
     rows = rows[::stride]
     rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else to_numpy(rows), np.float64)
@@ -76,8 +73,8 @@ def learn(scores: Array, rows: Array, alpha: float | str, kernel: Kernel) -> Rid
         return _fitted(spectral, kernel, landmarks, mean, float(alpha))
     with one_blas_thread():
         # The width from fewer landmarks: it changes little with their number, while the work grows with its cube.
-        few = landmarks[:: -(-len(landmarks) // _FEW)]
-        trials = [replace(kernel, name="rbf", gamma=w * _unit_gamma(landmarks), function=None) for w in _WIDTHS]
+        few = landmarks[:: -(-len(landmarks) // FEW_LANDMARKS)]
+        trials = [replace(kernel, name="rbf", gamma=w * _unit_gamma(landmarks), function=None) for w in RIDGE_WIDTHS]
         found = [_best(_spectral(trial, scores, few, rows - mean), trial, few, mean) for trial in trials]
         chosen = min(found, key=lambda ridge: ridge.error)
         if len(few) == len(landmarks):

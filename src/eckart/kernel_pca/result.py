@@ -15,6 +15,7 @@ from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.formatting import counted, percent
+from eckart.kernel_pca.constants import LARGEST_KERNEL_VALUE
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.options import KernelSettings
 from eckart.kernel_pca.positive_part import PositivePart
@@ -22,17 +23,14 @@ from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 from eckart.wording import either
 
-_LARGEST = 1e140
-"""Range of kernel values whose squares and sums stay within float64, and likewise their inverses."""
-
 
 def refuse_out_of_range(diagonal: Array, name: str) -> None:
     """Refuse a kernel whose values, or their squares, float64 cannot represent."""
     xp = namespace(diagonal)
-    if not bool(xp.all(xp.isfinite(diagonal))) or float(xp.max(diagonal)) > _LARGEST:
+    if not bool(xp.all(xp.isfinite(diagonal))) or float(xp.max(diagonal)) > LARGEST_KERNEL_VALUE:
         raise np.linalg.LinAlgError("the kernel, or the squares of its values, are not finite")
     largest = float(xp.max(xp.abs(diagonal)))
-    if 0.0 < largest < 1.0 / _LARGEST:
+    if 0.0 < largest < 1.0 / LARGEST_KERNEL_VALUE:
         scaled = "the kernel" if name == "precomputed" else "the data"
         raise InputError(
             f"The diagonal of kernel {name!r} is at most {largest:.2g}, so the squares of its values "

@@ -22,20 +22,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.arrays import UNIT_ROUNDOFF, Array, Matrix, is_sparse, namespace, to_numpy
+from eckart.kernel_pca.constants import FAILURE_PROBABILITY, MEASURED_SUMS
 from eckart.kernel_pca.kernel_functions import squared_lengths
 
 if TYPE_CHECKING:
     from eckart.kernel_pca.kernel_functions import Kernel
 
 UNIT = UNIT_ROUNDOFF
-COLUMNS = 16
-"""Number of random combinations used to measure an error."""
-FAILURE = 1e-9
-"""Probability that a measured error exceeds its bound."""
 
 
 @lru_cache(maxsize=4)
-def shortfall(columns: int = COLUMNS, probability: float = FAILURE) -> float:
+def shortfall(columns: int = MEASURED_SUMS, probability: float = FAILURE_PROBABILITY) -> float:
     """c with ||E||_2 <= ||E||_F <= ||E Z||_F / c, except with the given probability, for any E and a standard normal Z.
 
     ||E Z||_F^2 is a mean of chi-squared numbers, weighted by the squared singular values of E; it is small with the

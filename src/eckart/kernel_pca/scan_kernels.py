@@ -28,8 +28,9 @@ from eckart.engine.settings import generator
 from eckart.errors import EckartWarning, InputError, require
 from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix
+from eckart.kernel_pca.constants import SCANNED_COMPONENTS, SCANNED_FACTORS, SEPARATING_COMPONENTS
 from eckart.kernel_pca.estimator import KernelPCA
-from eckart.kernel_pca.groups import MOST, components_needed, groups_of, separation
+from eckart.kernel_pca.groups import components_needed, groups_of, separation
 from eckart.kernel_pca.options import numbers
 from eckart.kernel_pca.widths import WITH_WIDTH, median_gamma
 from eckart.options import check_choice, check_count
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 
 MEASURES = {"separation": -1, "preimage_error": 1, "trustworthiness": -1, "kept": -1}
 """Measure -> 1 where less is better, -1 where more is."""
-FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)
-_SHOWN = 2
-"""Number of components if the rows form no groups."""
 
 
 @document
@@ -286,21 +284,21 @@ def _widths(kernel: str, gammas: Sequence[float] | None, rows: object) -> list[f
     if gammas is not None:
         return [float(gamma) for gamma in gammas]
     middle = median_gamma(rows, kernel)
-    return [factor * middle for factor in FACTORS]
+    return [factor * middle for factor in SCANNED_FACTORS]
 
 
 def _needed(split: _Split, tried: Sequence[tuple[str, float | None]], options: Keywords) -> int:
     """The smallest number of components with which one of the kernels separates the groups."""
     if split.groups is None:
-        return _SHOWN
-    most = min(MOST, split.rows.shape[0] - 1)
+        return SCANNED_COMPONENTS
+    most = min(SEPARATING_COMPONENTS, split.rows.shape[0] - 1)
     found = []
     for kernel, gamma in tried:
         with warnings.catch_warnings(), contextlib.suppress(InputError):
             warnings.simplefilter("ignore", EckartWarning)
             scores = np.asarray(KernelPCA(most, kernel=kernel, gamma=gamma, **options).fit_transform(split.rows))
-            found.append(components_needed(scores, split.groups[0], _SHOWN))
-    return min((count for count in found if count is not None), default=_SHOWN)
+            found.append(components_needed(scores, split.groups[0], SCANNED_COMPONENTS))
+    return min((count for count in found if count is not None), default=SCANNED_COMPONENTS)
 
 
 def _trial(split: _Split, kernel: str, gamma: float | None, k: int, neighbors: int, options: Keywords) -> KernelTrial:

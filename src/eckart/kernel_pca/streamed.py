@@ -19,20 +19,18 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.solution import Solution
 from eckart.errors import DataWarning, InputError, ParameterError
-from eckart.kernel_pca.approximate import MOST_RANK, TARGET, certified, rounded, through, wanted_components
+from eckart.kernel_pca.approximate import certified, rounded, through, wanted_components
 from eckart.kernel_pca.cholesky import Factor, FactorComponents
 from eckart.kernel_pca.cholesky_streamed import Pivots, Round, streamed_cholesky
+from eckart.kernel_pca.constants import EXPECTED_ROUNDS, MEASURED_SUMS, MOST_RANK, TRACE_SHARE
 from eckart.kernel_pca.details import KernelPCADetails, kernel_details
 from eckart.kernel_pca.factor_bounds import Evidence, FactorError, factor_error, ritz_bounds, seen
 from eckart.kernel_pca.kernel_functions import Kernel
 from eckart.kernel_pca.options import KernelSettings
 from eckart.kernel_pca.result import as_info, assembled
-from eckart.kernel_pca.rounding import COLUMNS, UNIT, Lengths, error_for, lengths_of
+from eckart.kernel_pca.rounding import UNIT, Lengths, error_for, lengths_of
 from eckart.result import Decomposition, Plan
 from eckart.wording import MEMORY, assigned
-
-_ROUNDS = 12
-"""Typical number of passes for the pivots, to estimate the time left."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +64,8 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
     components = replace(components, directions=components.directions * scored.signs)
     error = error_for(kernel, sums.lengths, opened.matrix.shape[1])
     found = factor_error(
-        sums.evidence, np.zeros((len(block), COLUMNS)), block, pivots.features(pivots.points), np.zeros_like(block),
-        made.error, made.trace, opened.matrix.shape[0], error,
+        sums.evidence, np.zeros((len(block), MEASURED_SUMS)), block, pivots.features(pivots.points),
+        np.zeros_like(block), made.error, made.trace, opened.matrix.shape[0], error,
     )  # fmt: skip
     # Sums of F F^T in float64, with as many terms as rows.
     grams = 2.0 * (opened.matrix.shape[0] + 8) * UNIT * sums.evidence.total
@@ -126,10 +124,10 @@ class _Run:
         settings = self.settings
         most = min(self.matrix.shape[0], settings.max_rank or MOST_RANK)
         pivots = Pivots(self.tile, _joined)
-        self.matrix.reading.expected = _ROUNDS
+        self.matrix.reading.expected = EXPECTED_ROUNDS
         last = None
         for last in streamed_cholesky(
-            pivots, self.blocks, self.kernel.diagonal, error=TARGET * settings.approximation_error,
+            pivots, self.blocks, self.kernel.diagonal, error=TRACE_SHARE * settings.approximation_error,
             least=settings.k or 1, most=most, rng=settings.random,
         ):  # fmt: skip
             if not np.isfinite(last.trace):
@@ -155,11 +153,11 @@ class _Run:
         shift = np.asarray(pivots.triangle.mean(axis=0))  # near the mean, so that squares keep their digits
         random = self.digest.generator(self.settings.probe_seed, "kernel PCA of blocks")
         evidence, lengths = None, None
-        nothing = np.zeros((rank, COLUMNS))
+        nothing = np.zeros((rank, MEASURED_SUMS))
         for _, rows in self.blocks():
             kernel = self.tile(pivots.points, rows)
             whole = pivots.solved(kernel)
-            now = seen(kernel, whole, shift, random.standard_normal((rows.shape[0], COLUMNS)), nothing)
+            now = seen(kernel, whole, shift, random.standard_normal((rows.shape[0], MEASURED_SUMS)), nothing)
             evidence = now if evidence is None else evidence.joined(now)
             measured = lengths_of(self.kernel, rows, self.shift)
             lengths = measured if lengths is None else lengths.joined(measured)

@@ -8,7 +8,8 @@ import numpy as np
 
 from eckart.arrays import Array, Matrix, is_sparse, to_numpy
 from eckart.errors import InputError
-from eckart.kernel_pca.groups import MOST, components_needed, groups_of
+from eckart.kernel_pca.constants import SEPARATING_COMPONENTS, TRIED_QUANTILES, WIDTH_SAMPLE
+from eckart.kernel_pca.groups import components_needed, groups_of
 from eckart.notes import Note
 
 WIDTHS = {"median": 0.5, "local": 0.1}
@@ -16,9 +17,6 @@ WIDTHS = {"median": 0.5, "local": 0.1}
 NAMED = ("auto", *WIDTHS)
 WITH_WIDTH = ("rbf", "laplacian", "poly", "sigmoid")
 """Kernels that have a gamma."""
-_TRIED = (0.5, 0.25, 0.1, 0.05)
-"""Quantiles that "auto" compares, the widest kernel first."""
-_SAMPLE = 500
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def named_gamma(rows: Matrix, kernel: str, name: str) -> tuple[float, tuple[Note
 
 
 def _sampled(rows: Array) -> np.ndarray:
-    sample = rows[:: -(-rows.shape[0] // _SAMPLE)]
+    sample = rows[:: -(-rows.shape[0] // WIDTH_SAMPLE)]
     return np.asarray(sample.toarray() if is_sparse(sample) else to_numpy(sample), np.float64)
 
 
@@ -99,7 +97,7 @@ def separating_width(rows: Array) -> Separating | None:
 
     sample = _sampled(rows)
     size = float(np.abs(sample).max(initial=0.0))
-    if len(sample) <= 2 * MOST or size == 0.0:
+    if len(sample) <= 2 * SEPARATING_COMPONENTS or size == 0.0:
         return None
     groups = groups_of(sample / size)
     if groups is None:
@@ -107,7 +105,7 @@ def separating_width(rows: Array) -> Separating | None:
     squares = squareform(pdist(sample / size, "sqeuclidean"))
     apart = squares[np.triu_indices_from(squares, 1)]
     best: Separating | None = None
-    for quantile in _TRIED:
+    for quantile in TRIED_QUANTILES:
         width = float(np.quantile(apart, quantile))
         count = components_needed(_scores(np.exp(-0.5 * squares / width)), groups) if width > 0.0 else None
         if count is not None and (best is None or count < best.components):
@@ -121,5 +119,5 @@ def _scores(kernel: np.ndarray) -> np.ndarray:
 
     centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
     last = len(kernel) - 1
-    values, vectors = eigh(centred, subset_by_index=(last - MOST + 1, last))
+    values, vectors = eigh(centred, subset_by_index=(last - SEPARATING_COMPONENTS + 1, last))
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.arrays import is_numpy
+from eckart.nmf.constants import CANDIDATE_ROWS, CANDIDATE_SWEEPS, FURTHER_ITERATIONS, LOWER_LOSS, TRIAL_ITERATIONS
 from eckart.nmf.driver import Outcome, accelerate
 from eckart.nmf.one_pass import OnePassSquares
 from eckart.nmf.options import Settings
@@ -20,15 +21,8 @@ from eckart.nmf.squares import Squares, compiles
 from eckart.nmf.start import FILLED, from_singular_vectors, random_start
 from eckart.nmf.table import NonnegativeTable
 
-_SAMPLE = 1024
-_ROWS_FROM = 8 * _SAMPLE
+_ROWS_FROM = 8 * CANDIDATE_ROWS
 """Number of rows from which the sample costs little compared with all rows."""
-_TRIAL, _LONGER = 10, 60
-"""Iterations of each candidate, and further ones of the best on the sample."""
-_LOWER = 0.998
-"""A candidate replaces the default start if its loss is below this share of the other's."""
-_SWEEPS = 8
-"""Sweeps for W of all rows, given H of the sample."""
 
 
 def best_start(
@@ -43,13 +37,13 @@ def best_start(
     left, values, right = svd.of(table)
     filled = from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill="nndsvda", mean=table.mean, rng=rng)
     random = random_start(table.matrix.shape[0], table.matrix.shape[1], k, table.mean, rng)
-    default, *others = (_trial(sample, w[chosen] * scales, h, _TRIAL) for w, h in (start, filled, random))
+    default, *others = (_trial(sample, w[chosen] * scales, h, TRIAL_ITERATIONS) for w, h in (start, filled, random))
     best = min(others, key=lambda outcome: outcome.history[-1])
-    if best.history[-1] > _LOWER * default.history[-1]:
+    if best.history[-1] > LOWER_LOSS * default.history[-1]:
         return start
-    right = _trial(sample, best.left, best.right, _LONGER).right
+    right = _trial(sample, best.left, best.right, FURTHER_ITERATIONS).right
     begin = np.zeros_like(start[0])
-    return problem.rows(begin, right, begin, 0.0, sweeps=_SWEEPS).new, right
+    return problem.rows(begin, right, begin, 0.0, sweeps=CANDIDATE_SWEEPS).new, right
 
 
 def _worthwhile(table: NonnegativeTable, settings: Settings, penalties: Penalties) -> bool:
@@ -66,8 +60,8 @@ def _sampled(table: NonnegativeTable, k: int, rng: np.random.Generator) -> tuple
     matrix = table.matrix
     squares = np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)
     shares = 0.5 / len(squares) + 0.5 * squares / max(float(squares.sum()), np.finfo(float).tiny)
-    chosen = np.sort(rng.choice(len(shares), _SAMPLE, replace=False, p=shares / shares.sum()))
-    scales = 1.0 / np.sqrt(_SAMPLE * shares[chosen])[:, None]
+    chosen = np.sort(rng.choice(len(shares), CANDIDATE_ROWS, replace=False, p=shares / shares.sum()))
+    scales = 1.0 / np.sqrt(CANDIDATE_ROWS * shares[chosen])[:, None]
     rows = matrix[chosen] * scales
     norm = float(np.vdot(rows, rows))
     products = (lambda other: rows @ other), (lambda other: rows.T @ other)

@@ -10,18 +10,11 @@ import numpy as np
 
 from eckart.arrays import Matrix, is_sparse
 from eckart.formatting import counted
+from eckart.nmf.constants import HELD_OUT_RATIO, MOST_TRIED, SPLITS, WORSE_IN_A_ROW
 from eckart.nmf.loss import squared_error
 from eckart.nmf.options import NMFOptions
 from eckart.nmf.result import coordinates, factorise
 from eckart.rank.cross_validation import fewest_not_worse
-
-_MOST = 12
-_WORSE = 3
-"""The search ends after this many consecutive numbers of parts without a smaller error."""
-_SPLITS = 3
-"""Number of random splits into quarters; the result of a single split depends on the rows and columns drawn."""
-_HELD_OUT = 1.0 / 3.0
-"""Number of entries of one quarter divided by that of the other three."""
 
 
 def by_parts(table: Matrix, most: int | None, seed: int) -> tuple[int | None, str]:
@@ -31,8 +24,8 @@ def by_parts(table: Matrix, most: int | None, seed: int) -> tuple[int | None, st
         return None, (
             f"This rule needs at least 8 rows and 4 columns, but the table has {rows} rows and {columns} columns."
         )
-    errors = parts_errors(table, min(most or _MOST, rows // 2 - 1, columns // 2 - 1), seed=seed)
-    k = fewest_not_worse(errors, overlap=_HELD_OUT)
+    errors = parts_errors(table, min(most or MOST_TRIED, rows // 2 - 1, columns // 2 - 1), seed=seed)
+    k = fewest_not_worse(errors, overlap=HELD_OUT_RATIO)
     mean = errors.mean(axis=1)
     if k == len(mean) - 1 and k > 0:
         return (
@@ -56,7 +49,7 @@ def parts_errors(table: Matrix, most: int, *, seed: int) -> np.ndarray:
     """Squared errors of the held-out quarters (columns) for k = 0, 1, ... components, as shares."""
     rng = np.random.Generator(np.random.Philox(key=[seed, 6]))
     cuts = []
-    for _ in range(_SPLITS):
+    for _ in range(SPLITS):
         halves = np.array_split(rng.permutation(table.shape[0]), 2)
         sides = np.array_split(rng.permutation(table.shape[1]), 2)
         cuts += [(halves[i], halves[1 - i], sides[j], sides[1 - j]) for i in range(2) for j in range(2)]
@@ -64,7 +57,7 @@ def parts_errors(table: Matrix, most: int, *, seed: int) -> np.ndarray:
     squares = np.array([_squares(table[out][:, far]) for out, _, far, _ in cuts])
     for k in range(1, most + 1):
         errors.append(np.array([_quarter(table, *cut, k) for cut in cuts]) / np.maximum(squares, 1e-300))
-        if k - int(np.argmin([error.mean() for error in errors])) >= _WORSE:
+        if k - int(np.argmin([error.mean() for error in errors])) >= WORSE_IN_A_ROW:
             break
     return np.asarray(errors)
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-MOST_PARTS = 32
-"""Beyond this size, the Hessians of all columns would cost more room and time than the steps save."""
-_SWEEPS = 12
-_SHRINK = 1e-3
-"""A step shrinks an entry at most to this share of itself, because it could not grow again from zero."""
+from eckart.nmf.constants import CURVATURE_SWEEPS, MOST_SHRINKING
 
 
 def newton_step(begin: np.ndarray, gradient: np.ndarray, triangles: np.ndarray, ridge: float) -> np.ndarray:
@@ -18,8 +14,8 @@ def newton_step(begin: np.ndarray, gradient: np.ndarray, triangles: np.ndarray, 
     hessian = np.empty((columns, k, k))
     hessian[:, first, second] = hessian[:, second, first] = triangles
     hessian[:, np.arange(k), np.arange(k)] += ridge
-    slope, new, lowest = gradient.copy(), begin.copy(), _SHRINK * begin
-    for _ in range(_SWEEPS):
+    slope, new, lowest = gradient.copy(), begin.copy(), MOST_SHRINKING * begin
+    for _ in range(CURVATURE_SWEEPS):
         moved = 0.0
         for t in range(k):
             bend = hessian[:, t, t]

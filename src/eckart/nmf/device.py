@@ -11,28 +11,21 @@ from eckart.arrays import Array, Matrix, astype, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back, pointer
 from eckart.engine.backends.cuda.graph import Recorded
 from eckart.errors import require
+from eckart.nmf.constants import DEVICE_PIECE, END_SHARE, ENTRIES_SHARE, FLOOR, RECORDED_VALUES, SUMMED_ROWS
 from eckart.nmf.cuda.entry_rows import EntrySteps, entry_rows
 from eckart.nmf.cuda.given_rows import given_rows
 from eckart.nmf.cuda.kernels import contiguous
 from eckart.nmf.cuda.teams import Class, classes_of
-from eckart.nmf.entries import FLOOR, SHARE, Entries, of_the_mean
+from eckart.nmf.entries import Entries, of_the_mean
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of
-from eckart.nmf.squares import END, Product, Squares, gram_of, inverse_diagonal
+from eckart.nmf.squares import Product, Squares, gram_of, inverse_diagonal
 
-_END = {4: 1e-10, 8: END}
+_END = {4: 1e-10, 8: END_SHARE}
 """A row has converged when a sweep gains this share of the first, by the bytes of a number."""
-_PIECE = 2**26
-
-
-_RECORDED = 2**24
-"""Maximum number of values in both factors for which a step is recorded; copying larger ones costs more than launching.
-"""
-_SUMMED = 2**16
-"""Maximum number of rows of a factor for which the library sums its columns."""
 
 
 def _worth(begin: Array, other: Array) -> bool:
-    return bool((begin.shape[0] + other.shape[0]) * begin.shape[1] <= _RECORDED)
+    return bool((begin.shape[0] + other.shape[0]) * begin.shape[1] <= RECORDED_VALUES)
 
 
 def _half(found: tuple[Array, ...]) -> FactorUpdate:
@@ -88,7 +81,7 @@ class DeviceEntries(Entries):
         score: bool, sweeps: int | None = None,
     ) -> FactorUpdate:  # fmt: skip
         itemsize = matrix.data.dtype.itemsize
-        most, share = (self.sweeps, SHARE) if sweeps is None else (sweeps, _END[itemsize])
+        most, share = (self.sweeps, ENTRIES_SHARE) if sweeps is None else (sweeps, _END[itemsize])
         steps = EntrySteps(self.divergence, self.observed, penalty, self.floor, most, share)
 
         def work(begin: Array, other: Array, old: Array, extrapolation: Array) -> tuple[Array, ...]:
@@ -115,7 +108,7 @@ def _sums(factor: Array) -> Array:
     CuPy cannot record a product, and its own sum takes longer than the whole step if a factor is tall.
     """
     xp = namespace(factor)
-    if factor.shape[0] <= _SUMMED:
+    if factor.shape[0] <= SUMMED_ROWS:
         return xp.sum(factor, axis=0, dtype=xp.float64)
     return xp.ones(factor.shape[0], dtype=xp.float64, device=factor.device) @ astype(factor, xp.float64)
 
@@ -124,8 +117,8 @@ def _of_data_alone(data: Array, *, divergence: bool) -> tuple[float, float, floa
     """(sum of squares, floor of W H, sum of x log x - x, sum of x); the latter three are zero for squares."""
     cupy = require("cupy", purpose="NMF on a GPU")
     squares = count = sums = constant = 0.0
-    for start in range(0, data.shape[0], _PIECE):
-        x = data[start : start + _PIECE].astype(cupy.float64)
+    for start in range(0, data.shape[0], DEVICE_PIECE):
+        x = data[start : start + DEVICE_PIECE].astype(cupy.float64)
         squares += float(x @ x)
         if divergence:
             count += float((x > 0).sum())

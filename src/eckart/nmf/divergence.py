@@ -23,32 +23,21 @@ from eckart.arrays import Array, from_numpy, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.parallel import fold
 from eckart.nmf import quadratic
-from eckart.nmf.entries import FLOOR, of_the_mean
+from eckart.nmf.constants import (
+    EXACT_FROM_STEP,
+    FLOOR,
+    HESSIANS,
+    KEPT_ENTRIES,
+    LEAST_DENOMINATOR,
+    MOST_FINAL_STEPS,
+    NEWTON_SWEEPS,
+    POOL_FROM_PRODUCTS,
+    TILE,
+    UPDATES_FIRST,
+)
+from eckart.nmf.entries import of_the_mean
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments, rounding_of, segments
 from eckart.nmf.tiles import Numbers, Stored, Tile, module_of, summed, tiles_of
-
-MOST_PARTS = 64
-"""With more parts, the Hessians cost more time than the steps save."""
-_TILE = {"host": 2**17, "device": 2**25}
-"""Entries of a tile."""
-_HESSIANS = {"host": 2**23, "device": 2**30}
-"""Maximum size of the Hessians of a tile, in bytes."""
-_POOL_FROM = 2**18
-"""From this many entries on, several threads are worthwhile."""
-_KEPT = 2**22
-"""Number of entries of W H kept between the two passes of a step of H."""
-SWEEPS = 4
-"""Sweeps over the coordinates of one quadratic program: a fixed number, so that every backend takes the same step."""
-_UPDATES = 3
-"""Multiplicative updates before the Newton steps of rows solved to their tolerance."""
-_EXACT_FROM = 5
-"""Number of Newton steps of such a row after which its quadratic programs are solved exactly."""
-_END_STEPS = 50
-"""Maximum number of Newton steps of a row: from the floor of W H, an entry doubles with each."""
-
-
-_LEAST = 1e-37
-"""Replaces zeros in denominators, in either precision."""
 
 
 class Divergence:
@@ -73,7 +62,7 @@ class Divergence:
         self._on_host = isinstance(values, np.ndarray)
         self._tiles = tiles_of(matrix, self._pieces(matrix, k, values.itemsize), self.floor, observed=observed)
         self._compiled = self._on_host and quadratic.compiles(sum(matrix.shape), k)
-        self._workers = None if self._on_host and values.size >= _POOL_FROM else 1
+        self._workers = None if self._on_host and values.size >= POOL_FROM_PRODUCTS else 1
 
     @cached_property
     def constant(self) -> float:
@@ -95,7 +84,7 @@ class Divergence:
         values = matrix.data if isinstance(matrix, Stored) else matrix
         place = "host" if self._on_host else "device"
         hessians = matrix.shape[0] * k * (k + 1) // 2 * itemsize
-        count = max(1, -(-int(values.size) // _TILE[place]), -(-hessians // _HESSIANS[place]))
+        count = max(1, -(-int(values.size) // TILE[place]), -(-hessians // HESSIANS[place]))
         if isinstance(matrix, Stored):
             return entry_segments(matrix, count)
         return segments(matrix.shape[0], count)
@@ -136,8 +125,8 @@ class Divergence:
             own = self._updated(tile, own, right)
         result, first = own.copy(), 0.0
         going = xp.arange(own.shape[0])
-        for step in range(min(limit, _END_STEPS)):
-            moved, gradient, still = self._newton(tile, own, right, pairs, exact=step >= _EXACT_FROM)
+        for step in range(min(limit, MOST_FINAL_STEPS)):
+            moved, gradient, still = self._newton(tile, own, right, pairs, exact=step >= EXACT_FROM_STEP)
             first = _violation(own.T, gradient) if step == 0 else first
             result[going] = moved
             if not bool(still.any()):
@@ -151,7 +140,7 @@ class Divergence:
         """Rows after a few multiplicative updates, which at first beat Newton steps at a fifth of the cost."""
         xp, penalty = module_of(own), self.penalties.rows
         begin = xp.ascontiguousarray(own.T)
-        for _ in range(_UPDATES):
+        for _ in range(UPDATES_FIRST):
             ratio = tile.ratio(tile.model(begin.T, right))
             cost = tile.times(xp.ones_like(ratio), right) if tile.observed else right.sum(axis=1)[:, None]
             cost = cost + penalty.lasso + penalty.ridge * begin
@@ -186,7 +175,7 @@ class Divergence:
         begin, other, old = (self._here(factor) for factor in (begin, other, old))
         xp, penalty = module_of(begin), self.penalties.columns
         right = xp.ascontiguousarray(begin.T)
-        kept = self._on_host and self._values.size <= _KEPT
+        kept = self._on_host and self._values.size <= KEPT_ENTRIES
         models: dict[int, Numbers] = {}
 
         def gather(place: tuple[slice, Tile]) -> tuple[Numbers, ...]:
@@ -220,7 +209,7 @@ class Divergence:
     ) -> quadratic.Steps:
         if penalty.ridge:
             triangles[module_of(begin).asarray(quadratic.diagonal(begin.shape[0]))] += penalty.ridge
-        return quadratic.solve(triangles, gradient, begin, sweeps=SWEEPS, exact=exact, compiled=self._compiled)
+        return quadratic.solve(triangles, gradient, begin, sweeps=NEWTON_SWEEPS, exact=exact, compiled=self._compiled)
 
     def _here(self, factor: Array) -> Numbers:
         """A factor as a NumPy or CuPy array."""
@@ -236,7 +225,7 @@ def _safe_length(found: quadratic.Steps, lowest: Numbers) -> Numbers:
     xp = module_of(lowest)
     twice = 2.0 * found.descent
     bound = found.curvature - lowest * twice
-    return xp.minimum(twice / xp.maximum(bound, _LEAST), 1.0).astype(found.step.dtype, copy=False)
+    return xp.minimum(twice / xp.maximum(bound, LEAST_DENOMINATOR), 1.0).astype(found.step.dtype, copy=False)
 
 
 def _violation(own: Numbers, gradient: Numbers) -> float:

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.arrays import Array
+from eckart.nmf.constants import (
+    LEAST_EXPLAINED,
+    NEWTON_SHARE,
+    NEWTON_WINDOW,
+    SWEEPS_TO_CONVERGENCE,
+    WINDOW,
+    WINDOW_SHARE,
+)
 from eckart.nmf.problem import Problem
-
-_WINDOW, _SHARE = 5, 0.15
-"""The iteration ends when this many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
-_NEWTON_WINDOW, _NEWTON_SHARE = 3, 3.0
-"""The same for Newton steps, each of which is worth 20 to 40 multiplicative updates."""
-_LEAST_EXPLAINED = 1e-3
-"""The explained part counts as at least this share of the unexplained one."""
-_TO_THE_END = 2000
-"""Maximum number of sweeps over a row solved to convergence."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ def alternate(
 
 def finish_rows(problem: Problem, left: Array, right: Array) -> Array:
     """W for a fixed H, to convergence: each row is a separate convex problem, so `left` does not change the result."""
-    return problem.rows(left, right, left, 0.0, sweeps=_TO_THE_END).new
+    return problem.rows(left, right, left, 0.0, sweeps=SWEEPS_TO_CONVERGENCE).new
 
 
 def _settled(
@@ -163,13 +162,13 @@ def _settled(
     """
     if violation <= tol * first:
         return "projected gradients below the tolerance"
-    window, share = (_NEWTON_WINDOW, _NEWTON_SHARE) if newton else (_WINDOW, _SHARE)
+    window, share = (NEWTON_WINDOW, NEWTON_SHARE) if newton else (WINDOW, WINDOW_SHARE)
     if len(history) <= window:
         return ""
     before, now = history[-1 - window], history[-1]
     if before - now <= problem.rounding:
         return "decrease of the loss below rounding error"
-    explained = max(problem.reference - now, _LEAST_EXPLAINED * abs(now))
+    explained = max(problem.reference - now, LEAST_EXPLAINED * abs(now))
     change = _root(before) - _root(now) <= share * tol * _root(explained)
     if tol > 0.0 and (change or (newton and before - now <= 2.0 * share * tol * explained)):
         return "relative change below the tolerance"

@@ -12,17 +12,16 @@ import numpy as np
 
 from eckart.arrays import Array, Matrix, from_numpy, is_array, to_numpy
 from eckart.engine.parallel import fold
+from eckart.nmf.constants import (
+    END_SHARE,
+    ENTRIES_SHARE,
+    ENTRY_BLOCK_BYTES,
+    FLOOR,
+    LEAST_PIECE,
+    MOST_NEWTON_STEPS,
+    PIECES,
+)
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments, segments, total
-from eckart.nmf.squares import END
-
-SHARE = 0.05
-FLOOR = 1e-12
-"""W H is kept above this share of the mean entry, because the logarithm of zero is not finite."""
-_PIECES, _PIECE = 16, 2**14
-"""Number of pieces shared by threads, and minimum number of entries per piece."""
-_MOST_STEPS = 50
-"""Maximum number of Newton steps of a row solved to convergence."""
-_BLOCK_BYTES = 2_000_000
 
 
 class Entries:
@@ -84,7 +83,7 @@ class Entries:
         """The compiled loop and its effort: maximum sweeps, and the share of the first at which they end."""
         from eckart.nmf.compiled_entries import rows
 
-        return partial(rows, self.divergence), (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
+        return partial(rows, self.divergence), (self.sweeps, ENTRIES_SHARE) if sweeps is None else (sweeps, END_SHARE)
 
 
 class NewtonEntries(Entries):
@@ -97,7 +96,7 @@ class NewtonEntries(Entries):
     def _kernel(self, sweeps: int | None) -> tuple[Callable[..., tuple[float, float]], tuple[int, float]]:
         from eckart.nmf.compiled_newton import newton_rows
 
-        return newton_rows, (1 if sweeps is None else min(sweeps, _MOST_STEPS), self.row_tolerance)
+        return newton_rows, (1 if sweeps is None else min(sweeps, MOST_NEWTON_STEPS), self.row_tolerance)
 
 
 def transposed(matrix: Matrix) -> Matrix:
@@ -108,7 +107,7 @@ def transposed(matrix: Matrix) -> Matrix:
 def pieces_of(matrix: Matrix) -> list[tuple[int, int]]:
     """Rows in pieces of about equally many entries; fewer pieces for few entries."""
     dense = isinstance(matrix, np.ndarray)
-    count = min(_PIECES, 1 + int(matrix.size if dense else matrix.nnz) // _PIECE)
+    count = min(PIECES, 1 + int(matrix.size if dense else matrix.nnz) // LEAST_PIECE)
     return segments(matrix.shape[0], count) if dense else entry_segments(matrix, count)
 
 
@@ -120,7 +119,7 @@ def entry_blocks(
     if not isinstance(matrix, np.ndarray):
         yield matrix.indptr, matrix.indices, matrix.data, start, stop, 0
         return
-    height = max(1, _BLOCK_BYTES // (8 * matrix.shape[1]))
+    height = max(1, ENTRY_BLOCK_BYTES // (8 * matrix.shape[1]))
     for first in range(start, stop, height):
         block = np.ascontiguousarray(matrix[first : min(first + height, stop)])
         given = ~np.isnan(block) if observed else block != 0

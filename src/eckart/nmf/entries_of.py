@@ -8,10 +8,9 @@ from eckart.arrays import Array, is_array, is_host, to_numpy
 from eckart.engine.backends.cuda import device_rows
 from eckart.engine.backends.cuda.arrays import seen_by_cupy
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.nmf.constants import GATHERED_PIECE
 from eckart.nmf.table import NonnegativeTable
 from eckart.nmf.tiles import Numbers, Stored, module_of
-
-_PIECE = 2**26
 
 
 def dense_entries(table: NonnegativeTable) -> Numbers:
@@ -41,7 +40,7 @@ def both_ways(table: NonnegativeTable) -> tuple[Stored, Stored]:
 
 def _of_dense(matrix: Array, *, observed: bool) -> Stored:
     xp = module_of(matrix)
-    height = max(1, _PIECE // matrix.shape[1])
+    height = max(1, GATHERED_PIECE // matrix.shape[1])
     counts, indices, data = [], [], []
     for start in range(0, matrix.shape[0], height):
         block = xp.ascontiguousarray(matrix[start : start + height])

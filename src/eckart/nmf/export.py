@@ -8,10 +8,8 @@ from sklearn.decomposition import NMF
 
 from eckart.errors import ParameterError
 from eckart.estimators.export import seed, with_attributes
+from eckart.nmf.constants import EXPORT_TOLERANCE, ITERATIONS
 from eckart.nmf.options import LOSSES
-
-_TOLERANCE = {"cd": 1e-8, "mu": 1e-11}
-_ITERATIONS = {"cd": 1000, "mu": 20_000}
 
 
 def sklearn_nmf(ours: Any) -> NMF:
@@ -28,7 +26,7 @@ def sklearn_nmf(ours: Any) -> NMF:
     solver = "cd" if ours.beta_loss in ("frobenius", 2, 2.0) else "mu"
     theirs = NMF(
         n_components=ours.n_components_, init=ours.init, solver=solver, beta_loss=ours.beta_loss,
-        tol=min(ours.tol, _TOLERANCE[solver]), max_iter=max(ours.max_iter, _ITERATIONS[solver]),
+        tol=min(ours.tol, EXPORT_TOLERANCE[solver]), max_iter=max(ours.max_iter, ITERATIONS[solver]),
         random_state=seed(ours.random_state), alpha_W=ours.alpha_W, alpha_H=ours.alpha_H, l1_ratio=ours.l1_ratio,
     )  # fmt: skip
     names = ("components_", "reconstruction_err_", "n_components_", "n_iter_")

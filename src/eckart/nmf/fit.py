@@ -12,6 +12,18 @@ from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespac
 from eckart.errors import InputError
 from eckart.nmf.candidates import best_start
 from eckart.nmf.compare import paired_cosines
+from eckart.nmf.constants import (
+    EXTREME_ENTRY,
+    FILL_AFTER_SQUARES,
+    FIRST_EXTRAPOLATION,
+    FIRST_TOLERANCE,
+    LANES,
+    PLAIN_STEPS,
+    ROWS_SHARE,
+    SQUARES_FIRST,
+    SUMMED_EXACTLY_BELOW,
+    UNFINISHED_SWEEPS,
+)
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
 from eckart.nmf.entries import Entries, of_data_alone
 from eckart.nmf.factors import mean, on_device_of_table, row_by_row, transposed, without_empty_rows, zeros
@@ -24,24 +36,6 @@ from eckart.nmf.singular import SingularVectors, singular_vectors
 from eckart.nmf.squares import Squares
 from eckart.nmf.start import FILLED, column_lengths, from_singular_vectors, random_start
 from eckart.nmf.table import NonnegativeTable
-
-_LANES = 16
-"""Numbers that compiled loops process at once: four vectors of four."""
-_EXTRAPOLATION = {"squares": 0.3, "entries": 0.3}
-"""First extrapolation, as a share of the last move."""
-_ROWS_SHARE = 0.1
-"""Share of the tolerance to which rows for given parts are solved; Newton steps, which square errors, use all of it."""
-_UNFINISHED_SWEEPS = 8
-_PLAIN = 2
-"""The first Newton steps say little about the next direction, so they are not extrapolated."""
-FIRST_TOLERANCE = 1e-4
-"""Tolerance of the first iterations, which only provide a good start."""
-SQUARES_FIRST = 20
-"""Number of iterations for the squared error before those for Kullback-Leibler."""
-_FILL = 0.01
-"""Replaces zeros after that, as a share of the mean of the column."""
-_EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
-"""Below this relative squared error, the short form has lost digits, and the loss is summed entry by entry."""
 
 IterationCallback = Callable[[int, float], bool | None]
 
@@ -120,10 +114,6 @@ def _as_returned(table: NonnegativeTable, outcome: Outcome) -> Outcome:
     return replace(outcome, left=left, right=right)
 
 
-_EXTREME = 1e12
-"""Squares of entries beyond this, or below its inverse, approach the range of float32."""
-
-
 def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
     """Parts with one huge and one tiny factor, rescaled to similar size; the product is unchanged.
 
@@ -138,7 +128,7 @@ def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
         left, right = np.where(lost, 0.0, left), np.where(lost, 0.0, right)
         wide, long = np.where(lost, 0.0, wide), np.where(lost, 0.0, long)
     used = (wide > 0.0) & (long > 0.0)
-    extreme = (np.maximum(wide, long) > _EXTREME) | (used & (np.minimum(wide, long) < 1.0 / _EXTREME))
+    extreme = (np.maximum(wide, long) > EXTREME_ENTRY) | (used & (np.minimum(wide, long) < 1.0 / EXTREME_ENTRY))
     if not extreme.any():
         return left, right
     sizes = [np.log2(np.where(extreme & (size > 0.0), size, 1.0)) for size in (wide, long)]
@@ -165,7 +155,7 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
     if settings.beta not in (1.0, 2.0):
         return rows_by_updates(make_problem(table, settings, penalties), table, settings, right)
-    share = 1.0 if by_newton(table, settings) else _ROWS_SHARE
+    share = 1.0 if by_newton(table, settings) else ROWS_SHARE
     settings = replace(settings, solver="auto", tol=share * settings.tol)
     problem = make_problem(table, settings, penalties)
     shape = (table.matrix.shape[0], right.shape[1])
@@ -206,7 +196,7 @@ def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outco
             loss, rounding = stored_squares(table.matrix, left, right)
         else:
             loss, rounding = _expanded_loss(table, settings, problem, outcome)
-        lost = loss < 0.5 * _EXACT_BELOW[_steps(table)] * table.squared_norm
+        lost = loss < 0.5 * SUMMED_EXACTLY_BELOW[_steps(table)] * table.squared_norm
         if not lost:
             return max(loss, 0.0), rounding
     return exact_squares(table.matrix, left, right, table.squared_norm)
@@ -225,14 +215,14 @@ def _descend(
         by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
         most, tol = settings.max_iter, settings.tol
         return alternate(problem, left, right, max_iter=most, tol=tol, by_loss=by_loss, callback=callback), 0
-    extrapolation = _EXTRAPOLATION["squares" if settings.squares and not table.observed else "entries"]
+    extrapolation = FIRST_EXTRAPOLATION["squares" if settings.squares and not table.observed else "entries"]
     left, right, used = _first_iterations(table, settings, penalties, svd, left, right)
     limit = max(settings.max_iter - used, 1)
     left, right = _padded(problem, table, left), _padded(problem, table, right)
     newton = by_newton(table, settings)
     outcome = accelerate(
         problem, left, right, max_iter=limit, tol=settings.tol, extrapolation=extrapolation, callback=callback,
-        newton=newton, plain=_PLAIN if newton else 0,
+        newton=newton, plain=PLAIN_STEPS if newton else 0,
     )  # fmt: skip
     left = _finished(problem, outcome, newton=newton)
     left, right = (row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
@@ -254,7 +244,7 @@ def _first_iterations(
     Squared error: the matrix compressed to its singular vectors. Kullback-Leibler: the squared error, whose iteration
     costs a fifth or less.
     """
-    more: Keywords = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": _EXTRAPOLATION["squares"]}
+    more: Keywords = {"tol": max(settings.tol, FIRST_TOLERANCE), "extrapolation": FIRST_EXTRAPOLATION["squares"]}
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
         short = compressed_problem(table, settings, penalties, svd.of(table))
         early = accelerate(short, left, right, max_iter=settings.max_iter - 1, **more)
@@ -270,7 +260,7 @@ def _first_iterations(
 def without_zeros(factor: Array, mean: float) -> Array:
     """Replace zeros with small numbers: Newton steps would leave them late or never."""
     xp, k = namespace(factor), int(factor.shape[1])
-    least = _FILL * xp.mean(factor, axis=0) + 0.1 * _FILL * float(np.sqrt(mean / k))
+    least = FILL_AFTER_SQUARES * xp.mean(factor, axis=0) + 0.1 * FILL_AFTER_SQUARES * float(np.sqrt(mean / k))
     return xp.maximum(factor, least)
 
 
@@ -278,17 +268,17 @@ def _finished(problem: Problem, outcome: Outcome, *, newton: bool) -> Array:
     """W for the final H: solved to the tolerance, or only a little further if H itself has not converged."""
     left, right = outcome.left, outcome.right
     if not outcome.converged:
-        return problem.rows(left, right, left, 0.0, sweeps=1 if newton else _UNFINISHED_SWEEPS).new
+        return problem.rows(left, right, left, 0.0, sweeps=1 if newton else UNFINISHED_SWEEPS).new
     return finish_rows(problem, left, right)
 
 
 def _padded(problem: Problem, table: NonnegativeTable, factor: Array) -> Array:
     """Factors padded with empty parts, so that compiled loops over sparse data have no remainder; they stay empty."""
-    short = factor.shape[1] % _LANES
+    short = factor.shape[1] % LANES
     compiled = isinstance(problem, Entries) or (isinstance(problem, Squares) and problem.compiled)
-    if table.dense or not is_numpy(factor) or short <= _LANES // 4 or not compiled:
+    if table.dense or not is_numpy(factor) or short <= LANES // 4 or not compiled:
         return factor
-    return np.pad(factor, ((0, 0), (0, _LANES - short)))
+    return np.pad(factor, ((0, 0), (0, LANES - short)))
 
 
 def _start(

@@ -6,26 +6,27 @@ import numpy as np
 
 from eckart.aliases import Keywords
 from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy
+from eckart.nmf.constants import (
+    COMPILE_FROM_ENTRIES,
+    DENSE_COPY_ENTRIES,
+    DENSE_COPY_RATIO,
+    END_SHARE,
+    MOST_NEWTON_PARTS,
+    NEWTON_TOLERANCES,
+    POOL_FROM,
+    SWEEPS_PER_PRODUCT,
+)
 from eckart.nmf.device import DeviceEntries, DeviceSquares
-from eckart.nmf.divergence import MOST_PARTS, Divergence
+from eckart.nmf.divergence import Divergence
 from eckart.nmf.entries import Entries, NewtonEntries
 from eckart.nmf.factors import zeros
 from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares
-from eckart.nmf.one_pass import POOL_FROM, OnePassSquares
+from eckart.nmf.one_pass import OnePassSquares
 from eckart.nmf.options import Settings
 from eckart.nmf.problem import Penalties, Problem
 from eckart.nmf.small_squares import SmallSquares
-from eckart.nmf.squares import END, Product, Squares, compiles
+from eckart.nmf.squares import Product, Squares, compiles
 from eckart.nmf.table import NonnegativeTable
-
-_COMPILE_ENTRIES = 4_000_000
-"""The same for stored entries times k^2, if Newton steps need a Hessian for every row."""
-_CELLS, _DENSER = 2**20, 20
-"""Maximum size of a sparse matrix, in total and per stored entry, for which a dense copy multiplies faster."""
-_SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
-"""Number of sweeps over the coordinates per product: more if a product costs more than a sweep."""
-_NEWTON_ROWS = 1e-4, 1e-7
-"""Largest and smallest tolerance of rows that Newton steps solve to convergence."""
 
 
 def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalties) -> Problem:
@@ -38,7 +39,7 @@ def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalti
     if multiplicative:
         return MultiplicativeBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
     more: Keywords = {
-        "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
+        "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": SWEEPS_PER_PRODUCT["entries"],
     }  # fmt: skip
     return _entries(table, settings, penalties, more)
 
@@ -51,7 +52,7 @@ def _products(table: NonnegativeTable, *, small: bool) -> tuple[Product, Product
         return (lambda other: matrix @ other), (lambda other: transposed @ other)
     if small and not table.dense and table.matrix.nnz < POOL_FROM:
         rows, columns = table.matrix.shape
-        dense = rows * columns <= min(_CELLS, _DENSER * table.matrix.nnz)
+        dense = rows * columns <= min(DENSE_COPY_ENTRIES, DENSE_COPY_RATIO * table.matrix.nnz)
         matrix = table.matrix.toarray().astype(np.float64, copy=False) if dense else table.matrix
         transposed = matrix.T
         return (lambda other: np.asarray(matrix @ other)), (lambda other: np.asarray(transposed @ other))
@@ -62,12 +63,12 @@ def _products(table: NonnegativeTable, *, small: bool) -> tuple[Product, Product
 def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
     small = _small(table, settings)
     kind = "small" if small else "dense" if table.dense else "sparse"
-    sweeps = 1 if settings.solver == "cd" else _SWEEPS[kind]
+    sweeps = 1 if settings.solver == "cd" else SWEEPS_PER_PRODUCT[kind]
     small = small and is_host(table.prototype)
     products = _products(table, small=small)
     if multiplicative:
         return MultiplicativeSquares(*products, table.squared_norm, penalties)
-    end = max(END, _finish_tolerance(table, settings) ** 2)
+    end = max(END_SHARE, _finish_tolerance(table, settings) ** 2)
     if small and table.known < POOL_FROM and table.working is np.float64:
         return SmallSquares(*products, table.squared_norm, penalties, sweeps=sweeps, end=end)
     more: Keywords = {"sweeps": sweeps, "compiled": not small, "end": end}
@@ -85,10 +86,10 @@ def _small(table: NonnegativeTable, settings: Settings) -> bool:
 def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, more: Keywords) -> Problem:
     """Losses that need W H at every entry: by matrix products if they pay, otherwise row by row, compiled."""
     # Newton steps square the error, so the extra digits for flat directions cost only one more step.
-    row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS[0]), _NEWTON_ROWS[1])
+    row_tolerance = max(min(_finish_tolerance(table, settings), NEWTON_TOLERANCES[0]), NEWTON_TOLERANCES[1])
     on_host, full = is_host(table.prototype), table.dense and not table.observed
     newton = by_newton(table, settings)
-    if newton and (full or table.known * settings.k**2 < _COMPILE_ENTRIES):
+    if newton and (full or table.known * settings.k**2 < COMPILE_FROM_ENTRIES):
         from eckart.nmf.entries_of import dense_entries, stored_entries
 
         entries = dense_entries(table) if full else stored_entries(table)
@@ -109,7 +110,7 @@ def by_newton(table: NonnegativeTable, settings: Settings) -> bool:
     coordinates of stored entries takes a thirtieth of the time.
     """
     stored = table.observed or not table.dense
-    return settings.beta == 1.0 and settings.k <= MOST_PARTS and (is_host(table.prototype) or not stored)
+    return settings.beta == 1.0 and settings.k <= MOST_NEWTON_PARTS and (is_host(table.prototype) or not stored)
 
 
 def squares_class(prototype: Array) -> type[Squares]:
@@ -128,7 +129,7 @@ def compressed_problem(
         lambda other: scaled @ (left.T @ other),
         float(values @ values),
         penalties,
-        sweeps=_SWEEPS["small" if _small(table, settings) else "dense"],
+        sweeps=SWEEPS_PER_PRODUCT["small" if _small(table, settings) else "dense"],
         prototype=left,
         compiled=not (_small(table, settings) and is_host(left)),
     )

@@ -14,12 +14,8 @@ import numpy as np
 from eckart.arrays import UNIT_ROUNDOFF, Array, Matrix, astype, is_array, is_host, namespace
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.parallel import fold
+from eckart.nmf.constants import DEVICE_TILE_BYTES, LOSS_TILE_BYTES, POOL_FROM_LOSS
 from eckart.nmf.problem import entry_segments, segments
-
-_TILE_BYTES = 4_000_000
-_DEVICE_TILE_BYTES = 2**28
-_POOL_FROM = 2**17
-"""From this many numbers on, several threads are worthwhile."""
 
 
 def exact_squares(matrix: object, left: Array, right: Array, squared_norm: float) -> tuple[float, float]:
@@ -100,20 +96,20 @@ def _elsewhere(matrix: Array, left: Array, right: Array) -> float:
     xp = namespace(left)
     left, right = (astype(factor, xp.float64) for factor in (left, right))
     total = 0.0
-    for start, stop in _tiles(matrix, _TILE_BYTES if is_host(left) else _DEVICE_TILE_BYTES):
+    for start, stop in _tiles(matrix, LOSS_TILE_BYTES if is_host(left) else DEVICE_TILE_BYTES):
         rows = matrix[start:stop, :] if is_array(matrix) else given_back(matrix.dense(start, stop), left)
         rest = astype(rows, xp.float64) - left[start:stop, :] @ right.T
         total += float(xp.sum(xp.where(xp.isnan(rest), 0.0, rest * rest)))
     return total
 
 
-def _tiles(matrix: Array, tile_bytes: int = _TILE_BYTES) -> list[tuple[int, int]]:
+def _tiles(matrix: Array, tile_bytes: int = LOSS_TILE_BYTES) -> list[tuple[int, int]]:
     height = max(1, tile_bytes // (8 * matrix.shape[1]))
-    least = 8 if matrix.shape[0] * matrix.shape[1] >= _POOL_FROM else 1
+    least = 8 if matrix.shape[0] * matrix.shape[1] >= POOL_FROM_LOSS else 1
     return segments(matrix.shape[0], max(least, -(-matrix.shape[0] // height)))
 
 
 def _stored_tiles(matrix: Matrix, k: int) -> list[tuple[int, int]]:
     """Rows of a CSR matrix in pieces whose gathered factors, entries x k, are tiles."""
-    least = 8 if int(matrix.nnz) * k >= _POOL_FROM else 1
-    return entry_segments(matrix, max(least, -(-int(matrix.nnz) * 8 * k // _TILE_BYTES)))
+    least = 8 if int(matrix.nnz) * k >= POOL_FROM_LOSS else 1
+    return entry_segments(matrix, max(least, -(-int(matrix.nnz) * 8 * k // LOSS_TILE_BYTES)))

@@ -1,14 +1,12 @@
 """NMF as a method of `decompose`."""
 
-from eckart.registry import Method, ReportSection, functions_in
+from eckart.registry import Method, ReportSection, parts_of
 
 METHODS = (
     Method(
         name="nmf",
-        options="eckart.nmf.options:NMFOptions",
-        details="eckart.nmf.details:NMFDetails",
         title="Non-negative matrix factorisation",
-        **functions_in("eckart.nmf.result"),
+        **parts_of("eckart.nmf", "NMF", functions="result"),
         takes=frozenset({"memory", "missing"}),
         streams=frozenset({"stream", "callback", "checkpoint", "executor"}),
         missing=("mask",),

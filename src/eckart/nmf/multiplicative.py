@@ -12,6 +12,7 @@ import numpy as np
 
 from eckart.arrays import Array, Matrix, astype, namespace
 from eckart.engine.parallel import fold
+from eckart.nmf.constants import KEPT_SHARE, LEAST_PAIRS, STILL_SHARE, UPDATE_TILE_BYTES
 from eckart.nmf.entries import Entries, entry_blocks, pieces_of, transposed
 from eckart.nmf.options import Settings
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, Problem, dot, length, segments
@@ -20,13 +21,6 @@ from eckart.nmf.table import NonnegativeTable
 
 _LEAST = float(np.finfo(np.float32).eps)
 """Replaces zeros of W H, relative to the mean entry."""
-_TILE_BYTES = 4_000_000
-_PAIRS = 200
-"""Minimum limit of pairs of updates for rows with given parts."""
-_STILL = 1e-3
-"""A row has converged when an update moves it by this share of the tolerance."""
-_KEPT = 0.1
-"""Share of the plain update below which an extrapolation lowers no entry."""
 
 
 class MultiplicativeSquares:
@@ -115,7 +109,7 @@ class MultiplicativeBeta:
         self, matrix: Matrix, penalty: Penalty, begin: np.ndarray, other: np.ndarray, *, score: bool
     ) -> FactorUpdate:
         new = np.empty_like(begin)
-        height = max(1, _TILE_BYTES // (8 * matrix.shape[1]))
+        height = max(1, UPDATE_TILE_BYTES // (8 * matrix.shape[1]))
 
         def step(piece: tuple[int, int]) -> float:
             tile, known = self._tile(matrix, piece)
@@ -182,14 +176,14 @@ def rows_by_updates(problem: Problem, table: NonnegativeTable, settings: Setting
     shape = (table.matrix.shape[0], right.shape[1])
     left = plain = np.full(shape, np.sqrt(table.mean / shape[1]))
     lowest = np.inf
-    for _ in range(max(settings.max_iter, _PAIRS)):
+    for _ in range(max(settings.max_iter, LEAST_PAIRS)):
         first = problem.rows(left, right, left, 0.0)
         if first.value > lowest and left is not plain:
             left = plain
             first = problem.rows(left, right, left, 0.0)
         second = problem.rows(first.new, right, first.new, 0.0)
         move, lowest, plain = first.new - left, min(lowest, second.value), second.new
-        if length(move) <= _STILL * settings.tol * length(plain):
+        if length(move) <= STILL_SHARE * settings.tol * length(plain):
             break
         left = _extrapolated(left, move, plain - first.new - move, plain)
     return plain
@@ -203,4 +197,4 @@ def _extrapolated(begin: np.ndarray, move: np.ndarray, change: np.ndarray, plain
     sizes = np.sqrt(np.einsum("ij,ij->i", change, change))
     along = np.sqrt(np.einsum("ij,ij->i", move, move))
     factor = np.minimum(-along / np.where(sizes > 0.0, sizes, np.inf), -1.0)[:, None]
-    return np.asarray(np.maximum(begin - 2.0 * factor * move + factor**2 * change, _KEPT * plain))
+    return np.asarray(np.maximum(begin - 2.0 * factor * move + factor**2 * change, KEPT_SHARE * plain))

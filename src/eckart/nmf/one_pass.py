@@ -12,14 +12,9 @@ import numpy as np
 
 from eckart.arrays import Array
 from eckart.engine.parallel import fold
+from eckart.nmf.constants import BLOCK_ENTRIES, END_SHARE, LEAST_BLOCK_ROWS, ONE_PASS_SEGMENTS, POOL_FROM
 from eckart.nmf.problem import FactorUpdate, Penalties, segments
-from eckart.nmf.squares import END, Product, Squares, gram_of, inverse_diagonal, solve_rows
-
-POOL_FROM = 2**18
-"""From this many entries on, threads are worthwhile."""
-_BLOCK, _LEAST_ROWS = 2**16, 64
-"""Entries of a block, which should stay in the cache of a core, and its minimum number of rows."""
-_SEGMENTS = 8
+from eckart.nmf.squares import Product, Squares, gram_of, inverse_diagonal, solve_rows
 
 _Sums = tuple[float, float, np.ndarray | None]
 
@@ -31,14 +26,14 @@ class OnePassSquares(Squares):
 
     def __init__(
         self, matrix: np.ndarray, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties, *,
-        sweeps: int, compiled: bool, end: float = END,
+        sweeps: int, compiled: bool, end: float = END_SHARE,
     ) -> None:  # fmt: skip
         super().__init__(matmat, rmatmat, squared_norm, penalties, sweeps=sweeps, compiled=compiled, end=end)
         self.matrix = matrix
         shared = matrix.size >= POOL_FROM
         self._workers: int | None = None if shared else 1
-        self._height = max(_LEAST_ROWS, _BLOCK // max(matrix.shape[1], 1))
-        self._pieces = segments(matrix.shape[0], _SEGMENTS if shared else 1)
+        self._height = max(LEAST_BLOCK_ROWS, BLOCK_ENTRIES // max(matrix.shape[1], 1))
+        self._pieces = segments(matrix.shape[0], ONE_PASS_SEGMENTS if shared else 1)
         self._last: tuple[Array, np.ndarray] | None = None
         """W of the last step and A^T W."""
 

@@ -12,10 +12,7 @@ import numpy as np
 
 from eckart.errors import ParameterError
 from eckart.estimators.onnx_graph import ROWS, Graph
-
-_SWEEPS = 20_000
-_TOLERANCE = 1e-12
-"""The iteration ends when a sweep moves no coordinate by more than this share of the largest."""
+from eckart.nmf.constants import ONNX_SWEEPS, ONNX_TOLERANCE
 
 
 def parts_onnx(H: np.ndarray, lasso: float, ridge: float, dtype: str) -> Any:
@@ -31,7 +28,7 @@ def parts_onnx(H: np.ndarray, lasso: float, ridge: float, dtype: str) -> Any:
     start = graph.add("Mul", products, graph.constant(0.0))
     shared = {"products": products, "gram": graph.constant(gram), "diagonal": graph.constant(diagonal[None]),
               "unit": graph.constant(np.eye(k))}  # fmt: skip
-    found = graph.add("Loop", graph.constant(_SWEEPS, np.int64), graph.constant(True, bool), start,
+    found = graph.add("Loop", graph.constant(ONNX_SWEEPS, np.int64), graph.constant(True, bool), start,
                       body=_sweep(shared, k))  # fmt: skip
     return graph.model(found, H.shape[1], k, "nmf", dtype == "float32")
 
@@ -42,7 +39,7 @@ def _sweep(shared: dict[str, str], k: int) -> Any:
     after = inner.add("Loop", inner.constant(k, np.int64), "again", "before", body=_step(shared))
     moved = inner.add("ReduceMax", inner.add("Abs", inner.add("Sub", after, "before")), keepdims=0)
     largest = inner.add("ReduceMax", inner.add("Abs", after), keepdims=0)
-    goes_on = inner.add("Greater", moved, inner.add("Mul", largest, inner.constant(_TOLERANCE)))
+    goes_on = inner.add("Greater", moved, inner.add("Mul", largest, inner.constant(ONNX_TOLERANCE)))
     return inner.body("sweep", "number", "again", "before", goes_on, after)
 
 

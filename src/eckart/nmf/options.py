@@ -10,9 +10,10 @@ import numpy as np
 
 from eckart.arrays import Array, is_array, is_host, namespace, to_numpy
 from eckart.errors import InputError, ParameterError
+from eckart.nmf.constants import LARGEST_POWER
 from eckart.nmf.problem import Penalties, Penalty
 from eckart.nmf.start import FILLED
-from eckart.options import FitKeywords, Seed, check_choice, check_count, is_number
+from eckart.options import CommonOptions, FitKeywords, check_choice, check_count, is_number
 from eckart.wording import assigned
 
 if TYPE_CHECKING:
@@ -20,14 +21,12 @@ if TYPE_CHECKING:
 
     from eckart.engine.blocks.reading import ProgressCallback
 
-_LARGEST_POWER = 400.0
-"""A penalty of 2^400 on data of size 1 leaves only zeros, and products with it stay in range."""
 LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 STARTS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom")
 
 
 @dataclass(frozen=True, kw_only=True)
-class NMFOptions:
+class NMFOptions(CommonOptions):
     """Options with their defaults, not yet checked; `eckart.NMF` describes them."""
 
     k: int | None = None
@@ -36,16 +35,13 @@ class NMFOptions:
     beta_loss: str | float = "frobenius"
     tol: float = 1e-4
     max_iter: int = 200
-    rng: Seed = None
     alpha_W: float = 0.0
     alpha_H: float | Literal["same"] = "same"
     l1_ratio: float = 0.0
     missing: Literal["error", "mask"] = "error"
     n_runs: int = 1
-    left: bool = False
     W: ArrayLike | None = None
     H: ArrayLike | None = None
-    memory: str | int | None = None
     stream: bool | None = None
     checkpoint: str | PathLike[str] | None = None
     callback: ProgressCallback | None = None
@@ -130,7 +126,7 @@ class Settings(CoordinateOptions):
 
 def _power_of_two(exponent: float) -> float:
     """2^exponent as a finite factor of penalties: infinity times a penalty of 0 would be NaN."""
-    return float(np.exp2(min(exponent, _LARGEST_POWER)))
+    return float(np.exp2(min(exponent, LARGEST_POWER)))
 
 
 def check_settings(shape: tuple[int, int], options: NMFOptions) -> Settings:

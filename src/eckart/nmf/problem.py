@@ -13,8 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from eckart.arrays import Array, Matrix, is_numpy, namespace
-
-_SEGMENTS = 16
+from eckart.nmf.constants import SEGMENTS
 
 
 @dataclass(frozen=True)
@@ -81,13 +80,13 @@ class Problem(Protocol):
         ...
 
 
-def segments(rows: int, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
+def segments(rows: int, pieces: int = SEGMENTS) -> list[tuple[int, int]]:
     """Rows in equal pieces that depend only on the shape."""
     pieces = max(1, min(pieces, rows))
     return list(itertools.pairwise(rows * i // pieces for i in range(pieces + 1)))
 
 
-def entry_segments(matrix: Matrix, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
+def entry_segments(matrix: Matrix, pieces: int = SEGMENTS) -> list[tuple[int, int]]:
     """Rows of a CSR matrix in pieces of about equally many entries."""
     wanted = np.linspace(0, matrix.indptr[-1], pieces + 1)[1:-1]
     edges = np.unique([0, *np.searchsorted(matrix.indptr, wanted), matrix.shape[0]]).tolist()

@@ -13,13 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from eckart.nmf.constants import COMPILE_QUADRATIC_FROM, LEAST_CURVATURE, MOST_FACES
 from eckart.nmf.tiles import Numbers, module_of
-
-_COMPILE_FROM = 300_000
-"""Minimum number of rows of both factors times k^2 for which compiled loops are worth their compilation time."""
-_LEAST_CURVATURE = 1e-14
-_FACES = 4
-"""Maximum number of steps of the active set method."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +31,7 @@ class Steps:
 
 def compiles(rows: int, k: int) -> bool:
     """Whether a problem with this many rows in both factors together is large enough for compiled loops."""
-    return rows * k * k >= _COMPILE_FROM
+    return rows * k * k >= COMPILE_QUADRATIC_FROM
 
 
 def pairwise_products(factor: Numbers) -> Numbers:
@@ -143,9 +138,9 @@ def to_the_minimum(hessians: Numbers, rest: Numbers, begin: Numbers, step: Numbe
     xp, k = module_of(begin), begin.shape[0]
     eye, shared = xp.eye(k), len(hessians) == 1
     # Rounding may make a singular Hessian indefinite: adding a share of its trace corrects that.
-    curved = hessians + _LEAST_CURVATURE * xp.trace(hessians, axis1=1, axis2=2)[:, None, None] * eye
+    curved = hessians + LEAST_CURVATURE * xp.trace(hessians, axis1=1, axis2=2)[:, None, None] * eye
     going = xp.arange(begin.shape[1])
-    for _ in range(_FACES):
+    for _ in range(MOST_FACES):
         own, slope = begin[:, going] + step[:, going], rest[:, going]
         free = (own > 0.0).T
         gradient = xp.where(free, slope.T, 0.0).astype(np.float64)

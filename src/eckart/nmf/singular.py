@@ -14,18 +14,17 @@ from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.matrix import SMALL_DENSE
 from eckart.engine.svd_options import Solver
 from eckart.errors import AccuracyWarning, DataWarning
+from eckart.nmf.constants import (
+    COMPRESSED_GAIN,
+    EXTRA_VECTORS,
+    GRAM_UP_TO,
+    LANCZOS_FROM,
+    SINGULAR_PASSES,
+    SINGULAR_TOLERANCE,
+)
 from eckart.nmf.options import Settings
 from eckart.nmf.table import NonnegativeTable
 from eckart.result import Certificate, Decomposition, SVDDetails
-
-EXTRA = 20
-"""Number of singular vectors beyond k to which a dense matrix is compressed for the first iterations."""
-_COMPRESSED_GAIN = 8
-"""How much less a product must cost for the compressed matrix to pay for its singular vectors."""
-_TOLERANCE = 1e-4
-_PASSES = 8
-_GRAM_UP_TO, _LANCZOS_FROM = 256, 600
-"""Length of the short side up to which the start comes from the Gram matrix; above it, from Lanczos."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,8 @@ def _count(table: NonnegativeTable, settings: Settings) -> int:
     k = int(min(settings.k, rows, columns))
     if not (table.dense and settings.squares and settings.solver == "auto"):
         return k
-    shorter = _COMPRESSED_GAIN * (rows + columns) * (k + EXTRA) <= rows * columns
-    return k + EXTRA if shorter and k + EXTRA <= min(rows, columns) else k
+    shorter = COMPRESSED_GAIN * (rows + columns) * (k + EXTRA_VECTORS) <= rows * columns
+    return k + EXTRA_VECTORS if shorter and k + EXTRA_VECTORS <= min(rows, columns) else k
 
 
 def _bounds_wanted(table: NonnegativeTable, settings: Settings) -> bool:
@@ -74,7 +73,9 @@ def _quiet_svd(given: Matrix, k: int, solver: Solver, *, left: bool) -> Decompos
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate states what was reached
         warnings.simplefilter("ignore", DataWarning)
-        return find_components(given, "svd", k=k, left=left, solver=solver, tol=_TOLERANCE, max_passes=_PASSES)
+        return find_components(
+            given, "svd", k=k, left=left, solver=solver, tol=SINGULAR_TOLERANCE, max_passes=SINGULAR_PASSES
+        )
 
 
 def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVectors | None:
@@ -89,7 +90,7 @@ def singular_vectors(table: NonnegativeTable, settings: Settings) -> SingularVec
         found = _quiet_svd(given, k, _solver(table), left=True)
         return SingularVectors(found.left, found.values, found.right, found.certificate)
     dense = is_numpy(given) or rows * columns <= SMALL_DENSE
-    if dense and not bound and min(rows, columns) <= _GRAM_UP_TO:
+    if dense and not bound and min(rows, columns) <= GRAM_UP_TO:
         return _from_gram(given, k)
     wide = dense and rows < columns
     found = _quiet_svd(given.T if wide else given, k, _solver(table), left=False)
@@ -101,7 +102,7 @@ def _solver(table: NonnegativeTable) -> Solver:
     if not table.dense or not is_host(table.prototype):
         return "auto"
     short = min(table.matrix.shape)
-    return "gram" if short <= _GRAM_UP_TO else "lanczos" if short >= _LANCZOS_FROM else "auto"
+    return "gram" if short <= GRAM_UP_TO else "lanczos" if short >= LANCZOS_FROM else "auto"
 
 
 def _from_gram(matrix: Matrix, k: int) -> SingularVectors:

@@ -13,23 +13,16 @@ import numpy as np
 from eckart.arrays import Array, astype, device, from_numpy, namespace, to_numpy
 from eckart.engine.backends.tall import inner
 from eckart.engine.parallel import fold
+from eckart.nmf.constants import (
+    COMPILE_SQUARES_FROM,
+    END_SHARE,
+    ROWS_TOGETHER,
+    SOLVED_SHARE,
+    SQUARES_SHARE,
+    SWEEPS_BETWEEN_ELIMINATIONS,
+)
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of, segments, total
 from eckart.nmf.quadratic import to_the_minimum
-
-SHARE = 0.0
-"""While both factors move, the number of sweeps is fixed, so that every backend takes the same steps."""
-END = 1e-14
-"""A row has converged when a sweep gains this share of the first."""
-
-_COMPILE_FROM = 500_000
-"""Minimum number of rows of both factors times k^2 (the work of a sweep) for which compiling a loop pays."""
-_HEIGHT = 512
-"""Number of rows solved to convergence together."""
-_SWEEPS = 8
-"""Number of sweeps over the coordinates between two eliminations."""
-
-_SOLVED = 0.1
-"""A row counts as solved at this share of its part of the projected gradients at which all rows are."""
 
 Product = Callable[[Array], Array]
 
@@ -45,7 +38,7 @@ class Squares:
 
     def __init__(
         self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties, *, sweeps: int,
-        prototype: Array | None = None, compiled: bool = True, end: float = END,
+        prototype: Array | None = None, compiled: bool = True, end: float = END_SHARE,
     ) -> None:  # fmt: skip
         self.compiled, self.end = compiled, end
         self.constant = self.reference = 0.5 * squared_norm
@@ -72,7 +65,7 @@ class Squares:
 
     def _effort(self, sweeps: int | None) -> tuple[int, float]:
         """Maximum number of sweeps, and the share of the first at which they end."""
-        return (self.sweeps, SHARE) if sweeps is None else (sweeps, self.end)
+        return (self.sweeps, SQUARES_SHARE) if sweeps is None else (sweeps, self.end)
 
 
 def solve_given(
@@ -115,7 +108,7 @@ def solve_rows(
 
 def compiles(rows: int, k: int) -> bool:
     """Whether this many rows of the factors are worth the compilation time."""
-    return rows * k * k >= _COMPILE_FROM or scikit_learn_sweep() is None
+    return rows * k * k >= COMPILE_SQUARES_FROM or scikit_learn_sweep() is None
 
 
 @lru_cache(maxsize=1)
@@ -146,7 +139,7 @@ def _descend(
         first = violation if index == 0 else first
         if violation <= end:
             break
-        if share and (index + 1) % _SWEEPS == 0:
+        if share and (index + 1) % SWEEPS_BETWEEN_ELIMINATIONS == 0:
             slow = slow or violation * (violation / before) ** 2 > end  # after twice as many sweeps again
             before = violation
             if slow:
@@ -169,7 +162,7 @@ def _solve_small(
     assert sweep is not None
     target = np.asarray(products - lasso if lasso else products, dtype=np.float64)
     moved, order, first = np.array(begin, dtype=np.float64, order="C"), in_order(begin.shape[1]), 0.0
-    height = _HEIGHT if share else max(len(moved), 1)
+    height = ROWS_TOGETHER if share else max(len(moved), 1)
     for start in range(0, len(moved), height):
         own, goal = moved[start : start + height], target[start : start + height]
         first += _descend(sweep, own, gram, goal, order, sweeps, share)
@@ -194,7 +187,7 @@ def _solve_faces(own: np.ndarray, gram: np.ndarray, goal: np.ndarray, end: float
     hundreds of sweeps replace one k x k system. `end` is the sum of projected gradients at which all rows are solved.
     """
     slopes = own @ gram - goal
-    far = np.where(own > 0.0, np.abs(slopes), np.maximum(-slopes, 0.0)).sum(axis=1) > _SOLVED * end / len(own)
+    far = np.where(own > 0.0, np.abs(slopes), np.maximum(-slopes, 0.0)).sum(axis=1) > SOLVED_SHARE * end / len(own)
     going = np.flatnonzero(far)
     before, begin = slopes[going], own[going]
     rest, step = np.ascontiguousarray(before.T), np.zeros((gram.shape[0], len(going)))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.arrays import Array, from_numpy, namespace, to_numpy
+from eckart.nmf.constants import NEGLIGIBLE, START_FILL
 
-_CUT = 1e-6
 FILLED = "nndsvd filled"
 """The default start. Unlike "nndsvda" it scales with the data: entries of W and H are of size sqrt(mean / k)."""
-_FILL = 0.1
-"""Replaces zeros, as a share of that size."""
 
 
 def from_singular_vectors(
@@ -48,9 +46,9 @@ def column_lengths(factor: Array) -> np.ndarray:
 def _filled(factor: Array, fill: str, mean: float, rng: np.random.Generator) -> Array:
     xp = namespace(factor)
     if fill == FILLED:
-        small = _FILL * float(np.sqrt(mean / factor.shape[1]))
-        return xp.where(factor < _CUT * small, small, factor)
-    factor = xp.where(factor < _CUT, 0.0, factor)
+        small = START_FILL * float(np.sqrt(mean / factor.shape[1]))
+        return xp.where(factor < NEGLIGIBLE * small, small, factor)
+    factor = xp.where(factor < NEGLIGIBLE, 0.0, factor)
     empty = factor == 0.0
     if fill == "nndsvda":
         return xp.where(empty, mean, factor)

@@ -8,16 +8,13 @@ import numpy as np
 
 from eckart.arrays import Matrix
 from eckart.errors import InputError
-from eckart.nmf.entries import FLOOR, given_values, pieces_of
+from eckart.nmf.constants import FLOOR, LEAST_SQUARES, SQUARES_SHARE, STATISTICS_SWEEPS
+from eckart.nmf.entries import given_values, pieces_of
 from eckart.nmf.problem import Penalty
 from eckart.nmf.quadratic import pairwise_products
-from eckart.nmf.squares import SHARE, solve_given
+from eckart.nmf.squares import solve_given
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
 from eckart.nmf.tiles import Stored, tiles_of
-
-_SWEEPS = 10
-_LEAST_SQUARES = 1e-250
-"""Range of sums of squares whose products with a few more numbers do not overflow."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +87,10 @@ def squares_of(table: NonnegativeTable) -> float:
 
 def check_squares(squares: float, *, zeros: bool) -> None:
     """Refuse rows whose sums of squares leave the range of float64; `zeros` if all entries are zero."""
-    if not zeros and not _LEAST_SQUARES < squares < 1.0 / _LEAST_SQUARES:
+    if not zeros and not LEAST_SQUARES < squares < 1.0 / LEAST_SQUARES:
         raise InputError(
             "NMF in blocks adds up the squares of the data, but these are "
-            f"{'below' if squares <= _LEAST_SQUARES else 'above'} the range of float64. Multiply the "
+            f"{'below' if squares <= LEAST_SQUARES else 'above'} the range of float64. Multiply the "
             "data by a constant first, or fit all rows in memory."
         )
 
@@ -104,7 +101,7 @@ def updated_parts(seen: SufficientStatistics, parts: np.ndarray, beta: float) ->
         begin = np.ascontiguousarray(parts.T)
         products = np.ascontiguousarray(seen.cross.T)
         gram = np.ascontiguousarray(seen.gram)
-        half = solve_given(products, gram, Penalty(), begin, begin, 0.0, _SWEEPS, SHARE)
+        half = solve_given(products, gram, Penalty(), begin, begin, 0.0, STATISTICS_SWEEPS, SQUARES_SHARE)
         return np.ascontiguousarray(half.new.T)
     sums = seen.sums[:, None]
     return np.where(sums > 0.0, seen.cross / np.where(sums > 0.0, sums, 1.0), parts)

@@ -17,26 +17,32 @@ from eckart.components.find import find_components
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.formatting import counted, percent
-from eckart.nmf.curvature import MOST_PARTS, newton_step
+from eckart.nmf.constants import (
+    FIRST_TOLERANCE,
+    LEAST_AFTER_EXTRAPOLATION,
+    MOST_PARTS_OF_COLUMNS,
+    SQUARES_FIRST,
+    SQUARES_SHARE,
+    STREAMED_EXACT_BELOW,
+    STREAMED_EXTRAPOLATION,
+    STREAMED_SWEEPS,
+    SVD_PASSES,
+    SVD_TOLERANCE,
+)
+from eckart.nmf.curvature import newton_step
 from eckart.nmf.driver import Outcome, accelerate
 from eckart.nmf.entries import of_the_mean
-from eckart.nmf.fit import FIRST_TOLERANCE, SQUARES_FIRST, rows_for, without_zeros
+from eckart.nmf.fit import rows_for, without_zeros
 from eckart.nmf.loss import squared_error
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import FactorUpdate, Penalties
-from eckart.nmf.squares import SHARE, solve_given
+from eckart.nmf.squares import solve_given
 from eckart.nmf.start import FILLED, from_singular_vectors, random_start
 from eckart.nmf.statistics import SufficientStatistics, check_squares, derivatives_of_table, squares_of
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
 from eckart.result import Certificate
 from eckart.wording import MEMORY, assigned
 
-_SWEEPS = 20
-_EXTRAPOLATION = 0.5
-_EXACT_BELOW = 1e-6
-_SVD_TOLERANCE, _SVD_PASSES = 1e-4, 8
-_LEAST = 1e-3
-"""Extrapolation never reduces an entry of the parts to zero, from which it could not return."""
 _NAMES = ("gram", "cross", "sums", "rows", "norm", "own", "fitted")
 
 
@@ -63,7 +69,7 @@ class PartsTask:
             if self.kind == "error":
                 matrix = table.matrix * 2.0**-table.exponent if table.exponent else table.matrix
                 return [np.array([squared_error(matrix, left, np.ascontiguousarray(self.parts.T))])]
-            hessians = len(self.parts) <= MOST_PARTS
+            hessians = len(self.parts) <= MOST_PARTS_OF_COLUMNS
             found, hessian = derivatives_of_table(table, left, self.parts, self.settings.beta, hessians=hessians)
         more = [] if hessian is None else [hessian]
         return [*(np.asarray(getattr(found, name), dtype=np.float64) for name in _NAMES), *more]
@@ -140,7 +146,7 @@ class StreamedParts:
         if self.settings.squares:
             gram = np.ascontiguousarray(seen.gram + penalty.ridge * np.eye(len(seen.gram)))
             products = np.ascontiguousarray(seen.cross.T)
-            return solve_given(products, gram, penalty, begin, old, extrapolation, _SWEEPS, SHARE)
+            return solve_given(products, gram, penalty, begin, old, extrapolation, STREAMED_SWEEPS, SQUARES_SHARE)
         return self._divergence(begin, other, old, extrapolation)
 
     def _divergence(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float) -> FactorUpdate:
@@ -154,7 +160,7 @@ class StreamedParts:
             new = _divergence_step(numerator, slope, penalty.ridge, begin)
         else:
             new = newton_step(begin, gradient, hessian, penalty.ridge)
-        ahead = np.maximum(new + extrapolation * (new - old), _LEAST * new)
+        ahead = np.maximum(new + extrapolation * (new - old), LEAST_AFTER_EXTRAPOLATION * new)
         return FactorUpdate(new, ahead, 0.0, float(np.abs(gradient).sum()))
 
 
@@ -196,7 +202,7 @@ def fit_blocks(
         empty = np.empty((0, settings.k))
         outcome = accelerate(
             problem, empty, start, max_iter=max(settings.max_iter - used, 1), tol=settings.tol,
-            extrapolation=_EXTRAPOLATION, newton=not settings.squares and settings.k <= MOST_PARTS,
+            extrapolation=STREAMED_EXTRAPOLATION, newton=not settings.squares and settings.k <= MOST_PARTS_OF_COLUMNS,
         )  # fmt: skip
         outcome = replace(outcome, iterations=outcome.iterations + used)
         seen = problem.seen(outcome.left)
@@ -214,7 +220,7 @@ def _first_iterations(
         return start, 0
     squares = StreamedParts(matrix, replace(settings, beta_loss=2.0), squared_norm, total)
     tol, empty = max(settings.tol, FIRST_TOLERANCE), np.empty((0, settings.k))
-    early = accelerate(squares, empty, start, max_iter=most, tol=tol, extrapolation=_EXTRAPOLATION)
+    early = accelerate(squares, empty, start, max_iter=most, tol=tol, extrapolation=STREAMED_EXTRAPOLATION)
     mean = total / (matrix.shape[0] * matrix.shape[1])
     return without_zeros(early.right, mean), early.iterations
 
@@ -278,7 +284,7 @@ def _singular_vectors(matrix: Any, settings: Settings, executor: object) -> list
             warnings.simplefilter("ignore", AccuracyWarning)  # the certificate states what was reached
             warnings.simplefilter("ignore", DataWarning)
             d = find_components(
-                matrix.source, "svd", k=k, tol=_SVD_TOLERANCE, max_passes=_SVD_PASSES, stream=True,
+                matrix.source, "svd", k=k, tol=SVD_TOLERANCE, max_passes=SVD_PASSES, stream=True,
                 callback=matrix.reading.callback, executor=executor,
             )  # fmt: skip
         c = d.certificate
@@ -308,7 +314,7 @@ def _start(
 
 def _loss(matrix: Any, settings: Settings, outcome: Outcome, seen: SufficientStatistics) -> float:
     loss = seen.loss(np.ascontiguousarray(outcome.right.T), settings.beta)
-    if settings.squares and loss < 0.5 * _EXACT_BELOW * seen.norm:
+    if settings.squares and loss < 0.5 * STREAMED_EXACT_BELOW * seen.norm:
         parts = np.ascontiguousarray(outcome.right.T)
         (error,) = matrix.total(PartsTask(parts, settings, matrix.source.metadata.name, "error"))
         return 0.5 * float(error[0])

@@ -19,14 +19,12 @@ from eckart.engine.threads import threads
 from eckart.environment import say_bytes
 from eckart.io.open_matrix import open_matrix
 from eckart.nmf.compare import paired_cosines
+from eckart.nmf.constants import EXPECTED_PASSES
 from eckart.nmf.details import NMFDetails
 from eckart.nmf.options import NMFOptions, Settings, check_settings
 from eckart.nmf.streamed import Streamed, certificate_of, fit_blocks, rows_of
 from eckart.options import memory_bytes
 from eckart.result import Decomposition, Plan, SolveInfo
-
-_EXPECTED = 40
-"""Typical number of passes of a factorisation, to estimate the time left."""
 
 
 def blocks_of(data: object, memory: str | int | None, *, stream: bool | None) -> Opened | None:
@@ -44,7 +42,7 @@ def factorise_blocks(opened: Opened, options: NMFOptions) -> Decomposition[NMFDe
     settings = check_settings(matrix.shape, options)
     seed, random = generator(options.rng)
     reading = matrix.reading
-    reading.callback, reading.expected = options.callback, min(settings.max_iter, _EXPECTED)
+    reading.callback, reading.expected = options.callback, min(settings.max_iter, EXPECTED_PASSES)
     if options.executor is not None or isinstance(matrix.source, DaskRows):
         reading.cluster = find_cluster(options.executor, wanted=True)
     if options.checkpoint is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from eckart.arrays import (
     is_sparse,
     namespace,
     to_numpy,
-)
+)  # fmt: skip
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.host_csr import as_csr
@@ -31,13 +30,8 @@ from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
 from eckart.io.open_matrix import open_matrix
+from eckart.nmf.constants import SUMMED_ENTRIES
 from eckart.nmf.entries import squared_norm
-
-if TYPE_CHECKING:
-    from eckart.arrays import Matrix
-
-_PIECE = 2**25
-"""Number of entries summed at once in libraries other than NumPy."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +176,7 @@ def _sums_elsewhere(matrix: Array, *, squares: bool) -> tuple[int, float]:
     values = matrix.data if isinstance(matrix, DeviceCsr) else matrix
     xp = namespace(values)
     known, sums = 0, 0.0
-    height = max(1, _PIECE // (1 if values.ndim == 1 else values.shape[1]))
+    height = max(1, SUMMED_ENTRIES // (1 if values.ndim == 1 else values.shape[1]))
     for start in range(0, values.shape[0], height):
         piece = astype(values[start : min(start + height, values.shape[0]), ...], xp.float64)
         given = ~xp.isnan(piece)

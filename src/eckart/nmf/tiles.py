@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from eckart.engine.backends.csr import CsrArrays
+from eckart.nmf.constants import COMPUTED_ENTRIES, COMPUTED_RATIO
+
 Numbers = Any
 """An array of NumPy or CuPy."""
-_CELLS, _DENSER = 2**20, 50
-"""Maximum number of entries of W H computed for the stored ones among them, in total and per stored entry."""
 
 
 def module_of(array: Numbers) -> Any:
@@ -82,13 +83,8 @@ class DenseTile:
 
 
 @dataclass(frozen=True)
-class Stored:
+class Stored(CsrArrays):
     """Rows in CSR format; NumPy arrays, or CuPy arrays for the GPU kernels."""
-
-    data: Numbers
-    indices: Numbers
-    indptr: Numbers
-    shape: tuple[int, int]
 
     @cached_property
     def owner(self) -> Numbers:
@@ -170,7 +166,7 @@ class StoredTile:
         A matrix product takes a hundredth of the time of gathering factors; nothing of size entries x k is formed.
         """
         count, cells = self.rows.data.shape[0], self.rows.shape[0] * self.rows.shape[1]
-        if cells <= min(_CELLS, _DENSER * count):
+        if cells <= min(COMPUTED_ENTRIES, COMPUTED_RATIO * count):
             return (own @ right)[self.rows.owner, self.rows.indices]
         total = np.zeros(count, own.dtype)
         for t in range(right.shape[0]):

@@ -12,10 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from eckart.arrays import EPSILON, Array, astype, from_numpy, to_numpy
+from eckart.pca.constants import TIED_LENGTHS
 from eckart.result import Certificate, Decomposition, K
-
-_TIE = 1e-9
-"""Lengths closer than this count as equal, and the first coordinate is taken."""
 
 
 def settle(d: Decomposition[K], count: int | None = None) -> Decomposition[K]:
@@ -42,7 +40,7 @@ def complete(basis: np.ndarray, known: int) -> None:
     size, count = basis.shape
     lengths = 1.0 - np.einsum("ij,ij->i", basis[:, :known], basis[:, :known])
     for place in range(known, count):
-        pivot = int(np.argmax(lengths >= lengths.max() - _TIE))
+        pivot = int(np.argmax(lengths >= lengths.max() - TIED_LENGTHS))
         column = np.zeros(size)
         column[pivot] = 1.0
         for _ in range(2):

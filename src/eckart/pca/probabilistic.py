@@ -24,10 +24,9 @@ from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
 from eckart.io.open_matrix import open_matrix
 from eckart.missing.fill import fill_as_fitted
+from eckart.pca.constants import LIKELIHOOD_ROWS
 from eckart.pca.projection import model_noise
 from eckart.result import Decomposition
-
-_ROWS = 4096
 
 
 class ProbabilisticMixin:
@@ -35,6 +34,12 @@ class ProbabilisticMixin:
 
     decomposition_: Decomposition
 
+    def _model(self) -> tuple[Decomposition, float]:
+        """The decomposition and the noise variance of the model."""
+        check_is_fitted(self)
+        return self.decomposition_, model_noise(self.decomposition_)
+
+    @document
     def get_covariance(self) -> Array:
         """Compute the covariance of the probabilistic PCA model.
 
@@ -43,29 +48,23 @@ class ProbabilisticMixin:
         If there are fewer rows than columns, scikit-learn's covariance is larger: it uses `noise_variance_`, which is a
         mean over n_samples - k directions, for all n_features - k directions.
 
-        Returns
-        -------
-        array of shape (n_features_in_, n_features_in_)
+        {Returns: array [of columns]}
             Covariance matrix.
         """
-        check_is_fitted(self)
-        d = self.decomposition_
-        noise = model_noise(d)
+        d, noise = self._model()
         return _rotated(d, _variances(d, noise), noise, _scale(d))
 
+    @document
     def get_precision(self) -> Array:
         """Compute the inverse of the covariance of the probabilistic PCA model.
 
         With the notation of `get_covariance`, the inverse is V diag(1/l - 1/s) V^T + I / s.
 
-        Returns
-        -------
-        array of shape (n_features_in_, n_features_in_)
+        {Returns: array [of columns]}
             Precision matrix.
         """
-        check_is_fitted(self)
-        d = self.decomposition_
-        variances, noise = _invertible(d, model_noise(d))
+        d, noise = self._model()
+        variances, noise = _invertible(d, noise)
         scale = _scale(d)
         rest = 1.0 / noise if d.k < d.columns else 0.0
         return _rotated(d, 1.0 / variances, rest, None if scale is None else 1.0 / scale)
@@ -87,8 +86,8 @@ class ProbabilisticMixin:
         data = opened.matrix
         variances, noise = _invertible(d, model_noise(d))
         pieces = [
-            _squared_distances(d, _dense(opened, start, min(start + _ROWS, data.shape[0])), variances, noise)
-            for start in range(0, data.shape[0], _ROWS)
+            _squared_distances(d, _dense(opened, start, min(start + LIKELIHOOD_ROWS, data.shape[0])), variances, noise)
+            for start in range(0, data.shape[0], LIKELIHOOD_ROWS)
         ]
         xp = namespace(variances)
         logarithm = float(xp.sum(xp.log(variances))) + (d.columns - d.k) * math.log(noise or 1.0)

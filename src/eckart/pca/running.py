@@ -19,13 +19,11 @@ from eckart.engine.standardize.rounding import lapack_eigenvalue_error
 from eckart.errors import NotFiniteError
 from eckart.formatting import certified_share
 from eckart.notes import Note
+from eckart.pca.constants import SQUARED_TOLERANCE
 from eckart.pca.null_space import settle
 from eckart.pca.scatter import Scatter
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 from eckart.warning_classes import AccuracyWarning
-
-_TOLERANCE = 1e-9
-"""Relative accuracy of the squared values."""
 
 
 @dataclass(frozen=True)
@@ -185,8 +183,8 @@ def _certificate(
         angle=angle,
         undetermined=tuple((i, min(j, k - 1)) for i, j in undetermined_groups(lower, upper, half) if i < k),
         rounding=error / total if total else 0.0,
-        tolerance=_TOLERANCE,
-        proved=is_accurate(lower[:k], upper[:k], last, largest, _TOLERANCE),
+        tolerance=SQUARED_TOLERANCE,
+        proved=is_accurate(lower[:k], upper[:k], last, largest, SQUARED_TOLERANCE),
         passes=1,
         summary=certified_share(k, low, high),
     )

@@ -29,11 +29,8 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.rounding import ENTRY, UNIT, gamma, lapack_eigenvalue_error
+from eckart.pca.constants import EXACT_COLUMNS, FACTOR_BYTES
 from eckart.result import Decomposition
-
-COLUMNS = 4096
-"""Up to this many columns S is exact: at most 128 MiB."""
-_FACTOR_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ def scatter_of(opened: Opened, k: int) -> Scatter:
     """The scatter of one batch in one pass, for dense and sparse rows. Missing and infinite entries are refused."""
     rows, columns = opened.matrix.shape
     with np.errstate(over="ignore", invalid="ignore"):
-        if columns <= COLUMNS and rows >= columns:
+        if columns <= EXACT_COLUMNS and rows >= columns:
             result = _as_matrix(opened.matrix.precise())
         else:
             step = max(1, capacity(columns, k) // 2)
@@ -106,14 +103,14 @@ def weighted_scatter(opened: Opened, weights: np.ndarray, k: int) -> Scatter:
         refuse_not_finite(opened.matrix.matrix, opened.metadata)
     result = replace(result, exponent=opened.exponent)
     columns = int(rows.shape[1])
-    if columns <= COLUMNS and rows.shape[0] >= columns:
+    if columns <= EXACT_COLUMNS and rows.shape[0] >= columns:
         return _with_matrix(result)
-    return result if columns <= COLUMNS else _shortened(result, k)
+    return result if columns <= EXACT_COLUMNS else _shortened(result, k)
 
 
 def fits(rows: int, columns: int, k: int) -> bool:
     """Whether the scatter of this many rows is exact."""
-    return columns <= COLUMNS or rows <= capacity(columns, k)
+    return columns <= EXACT_COLUMNS or rows <= capacity(columns, k)
 
 
 def scatter_from(d: Decomposition, opened: Opened) -> Scatter:
@@ -162,7 +159,7 @@ def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
     columns = int(row.shape[0])
     if first.factor is not None and second.factor is not None:
         factor = xp.concat([first.factor, second.factor, row[None, :]])
-        if columns > COLUMNS:
+        if columns > EXACT_COLUMNS:
             return _shortened(replace(base, factor=factor), k)
         if factor.shape[0] <= columns:
             return replace(base, factor=factor)
@@ -176,7 +173,7 @@ def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
 
 def capacity(columns: int, k: int) -> int:
     """Maximum number of rows of the factor before it is cut: 256 MiB, and at least twice what k components need."""
-    return max(_FACTOR_BYTES // (8 * columns), 2 * (k + 10))
+    return max(FACTOR_BYTES // (8 * columns), 2 * (k + 10))
 
 
 def _gram(scatter: Scatter) -> Array:

@@ -14,14 +14,10 @@ from eckart.engine.backends.csr_scipy import COMPILE_FROM
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
 from eckart.io.open_matrix import open_matrix
+from eckart.pca.constants import CANCELLED_SHARE, SAFE_SQUARES
 from eckart.pca.scatter import near_mean
 from eckart.projecting import project
 from eckart.result import Decomposition
-
-_CANCELLED = 1e-5
-"""A variance below this share of the mean square has lost too many digits."""
-_SAFE = (1e-200, 1e200)
-"""Mean squares of columns that neither overflowed nor lost digits."""
 
 
 def spread(d: Decomposition, data: Matrix, weights: object = None) -> tuple[np.ndarray, float]:
@@ -52,7 +48,7 @@ def _variances(d: Decomposition, squares: np.ndarray, mean: np.ndarray) -> np.nd
     """Variances of the scores from their mean squares; None if these cancel."""
     right = astype(d.right, namespace(d.right).float64)
     variances = squares - to_numpy(from_numpy(mean, right) @ right) ** 2
-    cancelled = bool(np.any((variances < _CANCELLED * squares) & (squares > 0.0)))
+    cancelled = bool(np.any((variances < CANCELLED_SHARE * squares) & (squares > 0.0)))
     return None if cancelled else variances
 
 
@@ -72,7 +68,7 @@ def _of_stored(data: Matrix) -> tuple[np.ndarray, float] | None:
         return None
     mean = np.bincount(columns, values, count) / rows
     squares = np.bincount(columns, values * values, count) / rows
-    low, high = _SAFE
+    low, high = SAFE_SQUARES
     if not low < float(squares.max()) < high:
         return None
     variances = squares - mean**2

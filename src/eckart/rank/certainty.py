@@ -70,19 +70,9 @@ class _Answers:
     k: int
     tests: list[int]
     gap: int | None
+    lowest: int
+    highest: int
     left: int
-
-    @property
-    def all(self) -> list[int]:
-        return [self.k, *self.tests, *([] if self.gap is None else [self.gap])]
-
-    @property
-    def lowest(self) -> int:
-        return min(self.all)
-
-    @property
-    def highest(self) -> int:
-        return max(self.all)
 
     @property
     def few(self) -> str:
@@ -93,8 +83,8 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
     """How certain `choice.k` is, given the tests for independent noise and `gap`."""
     if choice.k is None:
         return Certainty(None, None, "No rule gave an answer.")
-    answers = _Answers(choice.k, choice.tested, choice.apart, 0)
-    answers = replace(answers, left=e.short - answers.highest)
+    numbers = [choice.k, *choice.tested, *([] if choice.apart is None else [choice.apart])]
+    answers = _Answers(choice.k, choice.tested, choice.apart, min(numbers), max(numbers), e.short - max(numbers))
     last = _WITH_MANY_LEFT if answers.left >= ENOUGH else _WITH_FEW_LEFT
     for doubt in (*_DOUBTS, *last):
         if (found := doubt(choice, e, answers)) is not None:

@@ -236,24 +236,20 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
 
 
 def _answers(
-    names: Sequence[str],
-    described: Evidence,
-    method: str,
-    notes: tuple[str, ...] = (),
-    tested: Evidence | None = None,
+    names: Sequence[str], described: Evidence, method: str, notes: tuple[str, ...] = (), tested: Evidence | None = None
 ) -> RankChoice:
     """The choice from the table that descriptive rules see and, if it differs, that of the rules about noise."""
-    evidence = described if tested is None else tested
+    given = evidence = tested or described
     verdicts = tuple(_verdict(name, evidence if RULES[name].counts else described) for name in names)
     ratios = tuple(float(ratio) for ratio in described.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     if evidence.has_table:
         choice, evidence = with_assumptions(choice, evidence)
-    if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
+    votes = [verdict for verdict in verdicts if verdict.counts and verdict.votes]
+    if not votes or not float(evidence.ratios.sum()):
         return with_derived(choice)  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
     choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
-    given = tested or described
     choice = with_later_falls(choice, given)
     return with_derived(replace(choice, drop=largest_drop(choice, given)))
 

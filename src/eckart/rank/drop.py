@@ -54,14 +54,20 @@ def _falls(values: np.ndarray) -> np.ndarray:
     return np.asarray(values[:-1] / np.maximum(values[1:], 1e-300))
 
 
+def _numbers(choice: RankChoice, e: Evidence) -> range:
+    """The numbers of components that the rules allow; empty without a lowest one."""
+    if choice.lowest is None:
+        return range(0)
+    highest = len(e.ratios) - 1 if choice.highest is None else choice.highest
+    return range(max(choice.lowest, 1), min(highest, e.short - 2) + 1)
+
+
 def largest_drop(choice: RankChoice, e: Evidence) -> int | None:
     """The number in the range with the largest drop; None if the number stays."""
-    k, lowest = choice.k, choice.lowest
-    if not k or choice.certain or lowest is None or choice.horn is not None or e.short >= FEW:
+    k = choice.k
+    if not k or choice.certain or choice.horn is not None or e.short >= FEW:
         return None
-    last = min(e.short - 2, len(e.ratios) - 1) if choice.highest is None else min(choice.highest, e.short - 2)
-    drops = _falls(e.ratios)
-    numbers = range(max(lowest, 1), last + 1)
+    drops, numbers = _falls(e.ratios), _numbers(choice, e)
     if not numbers or not k <= len(drops):
         return None
     best = max(numbers, key=lambda number: drops[number - 1])

@@ -283,12 +283,11 @@ class RankChoice:
     def __getitem__(self, rule: str) -> Verdict:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)
 
+    @document
     def to_dict(self) -> dict[str, object]:
         """Convert to a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
+        {Returns: dict}
             The recommendation, the answers and their reasons.
         """
         fields = ("rule", "title", "k", "reason", "assumes", "counts", "votes")

@@ -44,13 +44,8 @@ class BackwardElimination(Search):
 
     {See Also: RandomSubsetSearch, CorrelationFilter}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from eckart import BackwardElimination
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> found = BackwardElimination(LogisticRegression(max_iter=500), n_features_to_select=2).fit(X, y)
+    {Examples: iris}
+    >>> found = ek.BackwardElimination(LogisticRegression(max_iter=500), n_features_to_select=2).fit(X, y)
     >>> list(found.get_feature_names_out())
     ['petal length (cm)', 'petal width (cm)']
     """

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from eckart.documentation import document
 from eckart.errors import DataWarning, ParameterError
 from eckart.estimators.constraints import validated
-from eckart.estimators.shared_docs import with_attributes
+from eckart.estimators.shared_docs import SharesAttributes
 from eckart.estimators.sklearn_base import BaseEstimator, MetaEstimatorMixin, SelectorMixin
 from eckart.selection.folds import Folds
 
@@ -65,16 +65,14 @@ nested_score_ : float or None
 """
 
 
-class Selector(SelectorMixin, BaseEstimator):
+class Selector(SharesAttributes, SelectorMixin, BaseEstimator):
     """Keeps some of the columns, given by `support_`; `history_` records the search."""
+
+    _shared_attributes = _SELECTION
 
     n_features_in_: int
     support_: np.ndarray
     history_: History
-
-    def __init_subclass__(cls, **kwargs: object) -> None:
-        super().__init_subclass__(**kwargs)
-        cls.__doc__ = with_attributes(cls.__doc__, _SELECTION)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
@@ -103,6 +101,8 @@ class SearchParameters:
 class Search(MetaEstimatorMixin, Selector, SearchParameters):
     """Scores sets of columns by the performance of `estimator` on held-out rows."""
 
+    _shared_attributes = _SEARCH.rstrip() + _SELECTION
+
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit"])],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
@@ -115,10 +115,6 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
     best_score_: float
     nested_score_: float | None
     n_features_: int
-
-    def __init_subclass__(cls, **kwargs: object) -> None:
-        cls.__doc__ = with_attributes(cls.__doc__, _SEARCH)
-        super().__init_subclass__(**kwargs)
 
     @document
     @validated

@@ -45,13 +45,8 @@ class RandomSubsetSearch(Search):
 
     {See Also: BackwardElimination, CorrelationFilter}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from eckart import RandomSubsetSearch
-    >>> X, y = load_iris(return_X_y=True)
-    >>> search = RandomSubsetSearch(LogisticRegression(max_iter=500), n_iter=10, subset_size=(1, 2)).fit(X, y)
+    {Examples: iris}
+    >>> search = ek.RandomSubsetSearch(LogisticRegression(max_iter=500), n_iter=10, subset_size=(1, 2)).fit(X, y)
     >>> len(search.history_["score"])  # four columns have ten sets of one or two
     10
     >>> search.get_support()  # one column is as good as any pair

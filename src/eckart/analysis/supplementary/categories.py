@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 def categories(d: Decomposition, labels: Sequence[object]) -> Table:
     """Compute the mean scores of the rows of each category.
 
-    {Parameters: d [with rows], labels}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [with rows], labels; Returns: Table}
         Number of rows, mean scores, v-tests and distance from the centre of each category.
 
     Raises
@@ -83,11 +79,7 @@ def categories(d: Decomposition, labels: Sequence[object]) -> Table:
 def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
     """Tabulate how well each component represents each category.
 
-    {Parameters: d [with rows], labels}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [with rows], labels; Returns: Table}
         Squared cosines of the category means.
 
     Raises
@@ -122,11 +114,7 @@ def category_cos2(d: Decomposition, labels: Sequence[object]) -> Table:
 def association(d: Decomposition, labels: Sequence[object]) -> Table:
     """Test how much of the variance of each component the categories explain.
 
-    {Parameters: d [with rows], labels}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [with rows], labels; Returns: Table}
         One row per component: eta2 (variance between categories divided by total variance), F statistic and p-value.
         They are NaN for a component without variance.
 

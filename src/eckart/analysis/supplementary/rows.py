@@ -26,11 +26,7 @@ from eckart.text import Table
 def rows(d: Decomposition, data: object) -> Table:
     """Compute scores and outlier statistics of rows that were not used in the fit.
 
-    {Parameters: d [PCA or SVD], data [new rows]}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [PCA or SVD], data [new rows]; Returns: Table}
         Scores of each row, its distance from the centre, the share of the squared distance that the components explain,
         T2 and Q.
 
@@ -67,11 +63,7 @@ def rows(d: Decomposition, data: object) -> Table:
 def row_cos2(d: Decomposition, data: object) -> Table:
     """Tabulate how well each component represents rows that were not used in the fit.
 
-    {Parameters: d [PCA or SVD], data [new rows]}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [PCA or SVD], data [new rows]; Returns: Table}
         Squared cosines t_k^2 / ||x||^2 of each row x with scores t_k.
 
     {Raises: ParameterError [not orthogonal]; See Also: rows}

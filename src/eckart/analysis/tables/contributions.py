@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the contribution of each column to each component.
 
-    {Parameters: d, limit}
-
-    Returns
-    -------
-    Table
+    {Parameters: d, limit; Returns: Table}
         Contributions in percent, 100 v_jk^2, where v_jk are the loadings. They sum to 100 for each component.
 
     {Raises: ParameterError [no column weights]; See Also: loadings, row_contributions, eckart.plots.contributions}
@@ -45,11 +41,7 @@ def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
 def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the contribution of each row to each component.
 
-    {Parameters: d [with rows], limit}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [with rows], limit; Returns: Table}
         Contributions in percent, 100 u_ik^2, where u_ik are the entries of the left vectors, which include the row
         weights. They sum to 100 for each component.
 
@@ -71,11 +63,7 @@ def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
 def scores(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the scores of the rows.
 
-    {Parameters: d [with rows], limit}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [with rows], limit; Returns: Table}
         Scores T = U diag(s). They do not depend on the weight of the row.
 
     {Raises: ParameterError [left vectors]; See Also: eckart.project, eckart.plots.scores}

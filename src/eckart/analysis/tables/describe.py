@@ -67,11 +67,7 @@ def describe(d: Decomposition, component: int) -> str:
 def description(d: Decomposition) -> Table:
     """Tabulate a description of all components.
 
-    {Parameters: d}
-
-    Returns
-    -------
-    Table
+    {Parameters: d; Returns: Table}
         One row per component: its explained share, its dominant columns with positive and with negative loadings, and
         its extreme rows.
 

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 def eigenvalues(d: Decomposition) -> Table:
     """Tabulate the explained variance of each component with certified bounds.
 
-    {Parameters: d}
-
-    Returns
-    -------
-    Table
+    {Parameters: d; Returns: Table}
         Variance of each component (or its singular value, if the data were not centred), its share of the total
         variance, the cumulative share, and lower and upper bounds on the share.
 
@@ -52,11 +48,7 @@ def eigenvalues(d: Decomposition) -> Table:
 def thresholds(d: Decomposition) -> Table:
     """Tabulate the explained shares above which two classical rules keep a component.
 
-    {Parameters: d}
-
-    Returns
-    -------
-    Table
+    {Parameters: d; Returns: Table}
         Mean share (Kaiser's rule) and broken-stick share of each component.
 
     {See Also: eckart.choose_rank}
@@ -94,11 +86,7 @@ def thresholds(d: Decomposition) -> Table:
 def reconstruction_error(d: Decomposition) -> Table:
     """Tabulate the relative reconstruction error of the first 0, 1, ..., k components.
 
-    {Parameters: d}
-
-    Returns
-    -------
-    Table
+    {Parameters: d; Returns: Table}
         Relative error ||A - A_j|| / ||A|| = sqrt(1 - cumulative share) for each number j of components, with certified
         bounds.
 

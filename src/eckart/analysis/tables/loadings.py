@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the loadings of the columns.
 
-    {Parameters: d, limit}
-
-    Returns
-    -------
-    Table
+    {Parameters: d, limit; Returns: Table}
         Loadings, one row per column of the data. The squared loadings of each component sum to 1.
 
     {Raises: ParameterError [no column weights]; See Also: correlations, eckart.plots.loadings}
@@ -43,11 +39,7 @@ def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
 def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate the correlation of each column with the scores of each component.
 
-    {Parameters: d [centred], limit}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [centred], limit; Returns: Table}
         Correlations v_jk s_k / (sqrt(w - 1) sd_j), where v_jk are the loadings, s_k the singular values, w the sum of
         the row weights and sd_j the standard deviation of column j.
 
@@ -65,11 +57,7 @@ def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
 def column_cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate how well each component represents each column.
 
-    {Parameters: d [centred], limit}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [centred], limit; Returns: Table}
         Squared correlations of each column with the components, and their sum over all components.
 
     {Raises: ParameterError [not centred]; See Also: correlations, cos2}

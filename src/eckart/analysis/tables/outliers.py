@@ -100,11 +100,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
 
     Fitted rows lie closer to the components than new rows do, so their limits are smaller.
 
-    {Parameters: d [PCA or SVD], k [model], confidence}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [PCA or SVD], k [model], confidence; Returns: Table}
         One row per statistic: its limit and how the limit is computed. If the decomposition does not contain the scores
         of its rows, only the limits for new rows are listed.
 

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate how well each component represents each row.
 
-    {Parameters: d [with rows], limit}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [with rows], limit; Returns: Table}
         Squared cosines t_ik^2 / ||x_i||^2 of each row. They are upper bounds if the lengths of the rows are unknown.
 
     {Raises: ParameterError [left vectors], ParameterError [not orthogonal]; See Also: row_quality, column_cos2}
@@ -52,11 +48,7 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
 def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
     """Tabulate how well all components together represent each row.
 
-    {Parameters: d [with rows], limit}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [with rows], limit; Returns: Table}
         Distance of each row from the centre, and the share of its squared distance that the components explain.
 
     {Raises: ParameterError [left vectors]; See Also: cos2}

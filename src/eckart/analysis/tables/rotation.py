@@ -116,11 +116,7 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
 def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Tabulate the loadings after varimax rotation.
 
-    {Parameters: d [centred], k [rotated], normalize}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [centred], k [rotated], normalize; Returns: Table}
         Loadings and communality (sum of squared loadings) of each column.
 
     {Raises: ParameterError [not centred]; See Also: varimax}
@@ -149,11 +145,7 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
 def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Tabulate the variance that each rotated component explains.
 
-    {Parameters: d [centred], k [rotated], normalize}
-
-    Returns
-    -------
-    Table
+    {Parameters: d [centred], k [rotated], normalize; Returns: Table}
         Variance, explained share and cumulative share of each rotated component.
 
     {Raises: ParameterError [not centred]; See Also: eigenvalues}

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
 
 
+@dataclass(frozen=True)
+class CsrArrays:
+    """The arrays of a CSR matrix, of NumPy or CuPy, and its shape."""
+
+    data: Array
+    indices: Array
+    indptr: Array
+    shape: tuple[int, int]
+
+
 class CsrFunctions(Protocol):
     """`op` is a RowBlocks with a CSR matrix on this device; `matrix` is such a matrix."""
 

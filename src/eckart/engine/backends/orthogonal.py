@@ -8,7 +8,7 @@ from scipy.linalg import lapack
 from eckart.arrays import EPSILON, Array, astype, device, float64, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends.cuda import orthogonal as orthogonal_device
 from eckart.engine.backends.cuda import random as cuda_random
-from eckart.engine.backends.cuda.orthogonal import NEARLY_ORTHOGONAL, WELL_CONDITIONED
+from eckart.engine.backends.cuda.constants import NEARLY_ORTHOGONAL, WELL_CONDITIONED
 from eckart.engine.backends.tall import inner, times, without
 
 _TINY = 1e-8

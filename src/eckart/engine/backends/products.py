@@ -15,7 +15,7 @@ import numpy as np
 
 from eckart.arrays import Array, astype, empty_rows, is_numpy, namespace
 from eckart.engine.backends.normal import Factor, factor_for
-from eckart.engine.operator import MomentsAndProduct
+from eckart.engine.operator import MomentsAndProduct, Products
 from eckart.engine.parallel import each, fold
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ takes 0.2 ms, which is half the time of this many.
 _ACCUMULATOR_BYTES = 2**28
 
 
-class RowProducts(Protocol):
-    """Products with the rows A of a RowBlocks; none of them counts passes."""
+class RowProducts(Products, Protocol):
+    """Products with the rows A of a RowBlocks: A Q in their precision, all others in float64. None counts passes."""
 
     @property
     def tile(self) -> int:
@@ -47,18 +47,6 @@ class RowProducts(Protocol):
     @property
     def block_rows(self) -> int:
         """Number of rows processed at a time."""
-        ...
-
-    def matmat(self, right: Array) -> Array:
-        """A Q in the precision of the products."""
-        ...
-
-    def rmatmat(self, left: Array) -> Array:
-        """A^T Y in float64."""
-        ...
-
-    def normal(self, right: Array) -> Array:
-        """A^T (A Q) in float64."""
         ...
 
     def approximate_normal(self, right: Array) -> Array | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.engine.blocks.rounded import Rounded
+from eckart.forwarding import forwarded
 from eckart.notes import Note
 
 Block = Any
@@ -19,21 +20,27 @@ DataSource = Any
 """A `Source`, a `RowSource`, or an array that needs no source."""
 
 
-@runtime_checkable
-class Source(Protocol):
-    """What an operator needs from a file."""
+class Described(Protocol):
+    """What is known of a table before its rows are read."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
 
     @property
-    def dtype(self) -> np.dtype: ...
+    def dtype(self) -> np.dtype:
+        """float32 or float64: the dtype of the rows as they are read."""
+        ...
 
     @property
     def sparse(self) -> bool: ...
 
     @property
     def metadata(self) -> Metadata: ...
+
+
+@runtime_checkable
+class Source(Described, Protocol):
+    """What an operator needs from a file."""
 
     def blocks(self, rows_per_block: int | None = None) -> Iterator[Block]:
         """All rows in order, once; may be called again for another pass."""
@@ -41,25 +48,11 @@ class Source(Protocol):
 
 
 @runtime_checkable
-class RowSource(Protocol):
+class RowSource(Described, Protocol):
     """A table on disk (or elsewhere) whose rows can be read repeatedly, in any order and from any process.
 
     It is a small value that can be pickled: a path and the contents of its header. Files are opened when rows are read.
     """
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-
-    @property
-    def dtype(self) -> np.dtype:
-        """float32 or float64: the dtype of `read`."""
-        ...
-
-    @property
-    def sparse(self) -> bool: ...
-
-    @property
-    def metadata(self) -> Metadata: ...
 
     @property
     def entries(self) -> int:
@@ -121,17 +114,12 @@ class OfSource:
 
     source: RowSource
 
+    dtype = forwarded[np.dtype]("source.dtype")
+    sparse = forwarded[bool]("source.sparse")
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.source.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.source.dtype
-
-    @property
-    def sparse(self) -> bool:
-        return self.source.sparse
 
     @property
     def entries(self) -> int:

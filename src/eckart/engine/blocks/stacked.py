@@ -30,6 +30,7 @@ from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Transposed
 from eckart.errors import MemoryBudgetError
+from eckart.forwarding import forwarded
 from eckart.wording import assigned
 
 _JOURNALLED = 2**28
@@ -51,18 +52,12 @@ class StackedBlocks(OfSource):
     reading: Reading = field(default_factory=Reading, compare=False)
 
     resident = False
+    passes = forwarded[int]("reading.passes")
+    counter = forwarded[Counter]("reading.counter")
 
     @property
     def prototype(self) -> Array:
         return np.empty((0, 0))
-
-    @property
-    def passes(self) -> int:
-        return self.reading.passes
-
-    @property
-    def counter(self) -> Counter:
-        return self.reading.counter
 
     @property
     def weight_roots(self) -> np.ndarray | None:

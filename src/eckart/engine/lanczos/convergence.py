@@ -82,7 +82,7 @@ class ConvergenceSchedule:
 
 
 _RELIABLE = 4
-"""Step from which on rates predict convergence (measured)."""
+"""First step whose rates predict convergence (measured)."""
 _FAR, _FAR_AT_SLOWEST = 10.0, 16.0
 """With this many steps to convergence, at the mean and at the slowest rate, probes in every block cost more than a
 proof phase afterwards.

@@ -12,7 +12,7 @@ import math
 import os
 import stat
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -180,16 +180,16 @@ class Zarr:
             self._stamps[array.path] = self._stamps_of(array, 0, array.shape[0])
             stored = int(np.count_nonzero(self._stamps[array.path]))
         _refuse_gaps(self.name, name, array.shape, expected, stored, "chunks")
-        found: Iterable[tuple[Path, int, int]] = (
-            (file, 0, file.stat().st_size) for _, file in self._chunk_files(array, 0, array.shape[0])
-        )
-        if array.shards:
-            found = self._chunks_of_shards(array, name)
+        chunks = self._chunks_of_shards(array, name) if array.shards else self._chunks_of_files(array)
         if "blosc" in _codecs(array):
             fixed = set(_codecs(array)) <= _OF_FIXED_SIZE
             size = math.prod(array.chunks) * array.dtype.itemsize if fixed else None
-            for file, start, length in found:
+            for file, start, length in chunks:
                 self._check_blosc(file, start, length, size)
+
+    def _chunks_of_files(self, array: Any) -> Iterator[tuple[Path, int, int]]:
+        """File, offset and length of every chunk that has a file of its own."""
+        return ((file, 0, file.stat().st_size) for _, file in self._chunk_files(array, 0, array.shape[0]))
 
     def _chunks_of_shards(self, array: Any, name: str) -> list[tuple[Path, int, int]]:
         """File, offset and length of every chunk; refuses missing ones."""

@@ -58,10 +58,8 @@ class ArrowPieces:
                 raise ValueError(f"record batch {group + 1} has more rows than its metadata declares")
         return [head.rows for head in self._heads]
 
-    def check_sizes(self, name: str, memory: int | None) -> None:
-        """Refuse more rows than the file has room for, and batches that take more than the allowed memory to decode."""
-        types = [self.schema.field(j).type for j in self.wanted]
-        stored = sum(map(_bits, types))
+    def _check_rows(self, *, stored: int) -> None:
+        """Refuse batches with more rows, of `stored` bits each, than the file has room for."""
         for group, head in enumerate(self._heads):
             if head.rows < 0:
                 raise ValueError(f"batch {group + 1} declares {head.rows:,} rows")
@@ -69,6 +67,11 @@ class ArrowPieces:
                 raise ValueError(
                     f"record batch {group + 1} declares {head.rows:,} rows, which is more than the file can contain"
                 )
+
+    def check_sizes(self, name: str, memory: int | None) -> None:
+        """Refuse more rows than the file has room for, and batches that take more than the allowed memory to decode."""
+        types = [self.schema.field(j).type for j in self.wanted]
+        self._check_rows(stored=sum(map(_bits, types)))
         packed = any(head.packed for head in self._heads)
         decoded = sum(_bits(kind) for kind in types if packed or not _is_fixed(kind))
         most = max(head.rows for head in self._heads)

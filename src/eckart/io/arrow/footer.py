@@ -111,5 +111,5 @@ def _integer(file: Bytes, place: int, form: str) -> int:
         raise ValueError("an offset points before the beginning of the file")
     content = file[place : place + struct.calcsize(form)]
     if len(content) != struct.calcsize(form):
-        raise ValueError("an offset points after the file")
+        raise ValueError("an offset points past the end of the file")
     return int(struct.unpack(form, content)[0])

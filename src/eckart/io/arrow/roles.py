@@ -58,31 +58,30 @@ def matrix_types(kind: pa.DataType) -> list[pa.DataType]:
     return [element_type(kind)] * width if width else [stored_type(kind)]
 
 
+def _role(kind: pa.DataType, *, names_rows: bool) -> str:
+    role = _ROLES.get(kind_of(kind), "left out")
+    return "naming" if names_rows and role != "left out" else role
+
+
+_ROLES = {"number": "numbers", "truth": "numbers", "text": "texts", "date": "texts"}
+"""Kind of a column -> its role, unless it names the rows; columns of other kinds are left out."""
+
+
 def roles_of(schema: pa.Schema, name: str, row_names: str | None = "auto") -> Roles:
     """Roles of the columns. The pandas index in the metadata names or labels the rows; it is never a measurement."""
     widths = [width_of(field.type) for field in schema]
     own, notes = _spread_names(schema.names, widths)
     names = [labels[0] for labels in own]
     check_row_names(row_names, [label for label, width in zip(names, widths, strict=True) if not width], name)
-    index = _pandas_index(schema)
-    numbers: list[int] = []
-    naming: list[int] = []
-    texts: list[int] = []
-    left_out: list[str] = []
-    for j, label in enumerate(names):
-        kind = "number" if widths[j] else kind_of(schema.field(j).type)
-        if not widths[j] and (label == row_names or label in index) and kind not in ("other", "empty"):
-            naming.append(j)
-        elif kind in ("number", "truth"):
-            numbers.append(j)
-        elif kind in ("text", "date"):
-            texts.append(j)
-        else:
-            left_out.append(f"{label} ({schema.field(j).type})")
-    columns = tuple(label for j in numbers for label in own[j])
-    return Roles(
-        schema, tuple(names), tuple(numbers), (*naming, *texts), columns, tuple(left_out), tuple(notes), row_names
-    )
+    naming = {row_names, *_pandas_index(schema)}
+    places: dict[str, list[int]] = {"numbers": [], "naming": [], "texts": [], "left out": []}
+    for j, (label, width) in enumerate(zip(names, widths, strict=True)):
+        role = "numbers" if width else _role(schema.field(j).type, names_rows=label in naming)
+        places[role].append(j)
+    columns = tuple(label for j in places["numbers"] for label in own[j])
+    texts = (*places["naming"], *places["texts"])
+    left_out = tuple(f"{names[j]} ({schema.field(j).type})" for j in places["left out"])
+    return Roles(schema, tuple(names), tuple(places["numbers"]), texts, columns, left_out, tuple(notes), row_names)
 
 
 def _spread_names(names: Sequence[str], widths: Sequence[int]) -> tuple[list[list[str]], list[Note]]:

@@ -199,11 +199,14 @@ def _texts(
     """The complete columns that name or label the rows."""
     import pyarrow as pa
 
+    if not roles.texts:
+        return {}
+    kind = "Parquet file" if parquet else "Arrow file"
     found: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
-    for number, state in enumerate(states) if found else ():
-        with reading(shown(state.path), kind="Parquet file" if parquet else "Arrow file"):
+    for number, state in enumerate(states):
+        with reading(shown(state.path), kind=kind):
             reader = ParquetPieces(state.path, roles.texts) if parquet else ArrowPieces(state, roles.texts)
             own = [(group, count) for (owner, group), count in zip(pieces, counts, strict=True) if owner == number]
-            for j, column in text_columns(reader, own).items() if own else ():
+            for j, column in (text_columns(reader, own) if own else {}).items():
                 found[j] += column.chunks
     return {j: pa.chunked_array(chunks) for j, chunks in found.items()}

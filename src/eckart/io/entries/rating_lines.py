@@ -11,6 +11,7 @@ squared error of all its lines is least there.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ def rating_lines(table: np.ndarray, metadata: Metadata | None) -> RatingLines | 
     numbers = [name for name, cells in lines.items() if cells.dtype.kind == "f"]
     if len(lines) != 3 or not numbers:
         return None
-    rating = next((name for name in numbers if _RATING.search(name)), numbers[-1])
+    rating = next(filter(_RATING.search, numbers), numbers[-1])
     values = lines.pop(rating)
     if len(numbers) > 1 and not _is_rated(lines, rating, values):
         return None
@@ -74,15 +75,19 @@ def _is_rated(others: dict[str, np.ndarray], rating: str, values: np.ndarray) ->
     return _is_list(who, what, values)
 
 
+def _in_order(columns: dict[str, np.ndarray], names: Iterable[str]) -> dict[str, np.ndarray]:
+    """The columns in the order of `names`, if all are among them."""
+    order = [name for name in names if name in columns]
+    return {name: columns[name] for name in order} if len(order) == len(columns) else columns
+
+
 def _columns(table: np.ndarray, metadata: Metadata) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
     """All columns by name, in the order of the file, numbers as float64 and others as text; times separately."""
     names = metadata.column_names or map(str, range(table.shape[1]))
     texts = {name: np.asarray(cells).astype(str) for name, cells in metadata.labels.items()}
-    both = dict(zip(names, table.T, strict=True)) | texts
-    order = [name for name in metadata.column_roles if name in both]
-    kept = {name: both[name] for name in (order if len(order) == len(both) else both)}
-    time = next((name for name, cells in kept.items() if len(kept) == 4 and _is_time(name, cells)), None)
-    return kept, None if time is None else _moments(kept.pop(time))
+    kept = _in_order(dict(zip(names, table.T, strict=True)) | texts, metadata.column_roles)
+    times = [name for name, cells in kept.items() if _is_time(name, cells)] if len(kept) == 4 else []
+    return kept, _moments(kept.pop(times[0])) if times else None
 
 
 def _moments(cells: np.ndarray) -> np.ndarray | None:

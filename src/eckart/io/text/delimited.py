@@ -280,7 +280,14 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> t
         row = pc.index(pc.fill_null(numeric, True), False).as_py()
         without = either("columns=[...] with the others", f"--drop {shlex.quote(name)}")
         page.refuse_cell(row, name, cells[row].as_py(), f" To leave the column out, use {without}.")
-    signed, dates = (pc.sum(pc.match_substring_regex(trimmed, form)).as_py() or 0 for form in (AMOUNT, DATE))
+    return trimmed, _kind_of_text(trimmed, known)
+
+
+def _kind_of_text(cells: pa.ChunkedArray, known: int) -> str:
+    """ "date" if all known cells are dates, "amount" if most are numbers with a sign such as %, otherwise "text"."""
+    import pyarrow.compute as pc
+
+    signed, dates = (pc.sum(pc.match_substring_regex(cells, form)).as_py() or 0 for form in (AMOUNT, DATE))
     if dates == known:
-        return trimmed, "date"
-    return trimmed, "amount" if 2 * signed > known else "text"
+        return "date"
+    return "amount" if 2 * signed > known else "text"

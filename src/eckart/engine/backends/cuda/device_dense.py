@@ -13,22 +13,13 @@ from typing import TYPE_CHECKING
 from eckart.arrays import Array, astype, namespace
 from eckart.engine.backends.cuda import skinny as cuda_skinny
 from eckart.engine.backends.cuda.arrays import can_compile, cupy, device_number, given_back, on_device_of, seen_by_cupy
+from eckart.engine.backends.cuda.constants import BATCHED_COLUMNS, LEAST_ENTRIES, MOST_COLUMNS, PIECE_BYTES, SUMMED_ROWS
 from eckart.engine.backends.products import GRAM_ROWS, DenseProducts, weights_of
 from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.prepare import Convert, ShiftColumns, ShiftRows
 
 if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
-
-_LEAST_ENTRIES = 2**20
-MOST_COLUMNS = 128
-"""Up to this many columns of the factor, our kernels are faster than the library's products."""
-_SUMMED_ROWS = 512
-"""Number of rows summed together in float64. The bounds count one rounding for each, while libraries sum all rows."""
-_PIECE_BYTES = 2**28
-"""Float64 bytes summed per launch: with 2^26, launching took longer than summing (20000 x 20000, H200)."""
-_BATCHED = 1024
-"""Columns up to which the cross-products of all parts of a block take less memory than the block."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +108,7 @@ class DeviceDenseProducts(DenseProducts):
     @property
     def _piece(self) -> int:
         """Number of rows per launch: a piece sized for a processor cache would leave a GPU idle."""
-        return min(max(_PIECE_BYTES // (8 * self.rows.shape[1]), _SUMMED_ROWS), self.block_rows)
+        return min(max(PIECE_BYTES // (8 * self.rows.shape[1]), SUMMED_ROWS), self.block_rows)
 
     # Sum a few rows at a time in float64, because the bounds count a rounding for each row of a sum.
 
@@ -126,15 +117,15 @@ class DeviceDenseProducts(DenseProducts):
         if transposed or self.rows.precision != "float64":
             return super().additions(gram=gram, transposed=transposed)
         rows, columns = self.rows.shape
-        block, together = min(rows, self.block_rows), GRAM_ROWS if gram else _SUMMED_ROWS
+        block, together = min(rows, self.block_rows), GRAM_ROWS if gram else SUMMED_ROWS
         sums = -(-block // together) + 1 + -(-block // self._piece) + -(-rows // block)
         return min(block, together) + sums + (0 if gram else columns)
 
     def _down(self, block: Array, factor: Array) -> Array:
-        parts, rest = self._parts(block, _SUMMED_ROWS)
+        parts, rest = self._parts(block, SUMMED_ROWS)
         if parts is None:
             return super()._down(block, factor)
-        others, remaining = self._parts(factor, _SUMMED_ROWS)
+        others, remaining = self._parts(factor, SUMMED_ROWS)
         xp = namespace(block)
         return xp.sum(xp.matmul(xp.permute_dims(parts, (0, 2, 1)), others), axis=0) + super()._down(rest, remaining)
 
@@ -142,7 +133,7 @@ class DeviceDenseProducts(DenseProducts):
         return self._down(block, weights_of(block, roots, start)[:, None])[:, 0]
 
     def _squares(self, block: Array) -> Array:
-        parts, rest = self._parts(block, _SUMMED_ROWS)
+        parts, rest = self._parts(block, SUMMED_ROWS)
         if parts is None:
             return super()._squares(block)
         xp = namespace(block)
@@ -153,7 +144,7 @@ class DeviceDenseProducts(DenseProducts):
         if parts is None:
             return super()._cross(block)
         total = super()._cross(rest)
-        if block.shape[1] > _BATCHED:
+        if block.shape[1] > BATCHED_COLUMNS:
             for index in range(parts.shape[0]):
                 total = total + super()._cross(parts[index, :, :])
             return total
@@ -203,7 +194,7 @@ class DeviceDenseProducts(DenseProducts):
 def _is_large_and_plain(op: RowBlocks) -> bool:
     """Whether there are enough rows to gain time, dense, in float32 and not weighted."""
     plain = op.precision == "float32" and op.weight_roots is None and not op.sparse
-    return plain and op.shape[0] * op.shape[1] >= _LEAST_ENTRIES
+    return plain and op.shape[0] * op.shape[1] >= LEAST_ENTRIES
 
 
 def skinny_products(op: RowBlocks) -> SkinnyProducts | None:

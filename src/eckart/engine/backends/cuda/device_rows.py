@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.arrays import Array, DType, Matrix
+from eckart.engine.backends.csr import CsrArrays
 from eckart.engine.backends.cuda.arrays import cupy as _cupy
 from eckart.engine.backends.cuda.arrays import given_back as _given_back
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.backends.cuda.arrays import seen_by_cupy as _seen
+from eckart.engine.backends.cuda.constants import DENSE_BYTES, SEGMENTS, WIDEST_FACTOR
 from eckart.engine.exponent import Exponent, steps_of
 from eckart.engine.operator import MomentsAndProduct
 from eckart.errors import InputError
@@ -25,21 +27,11 @@ from eckart.errors import InputError
 if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
 
-_SEGMENTS = 32
-"""Number of segments whose sums are added in float64."""
-_WIDEST = 256
-"""Number of columns of a factor per launch; each row then has at most 64 threads."""
-_DENSE_BYTES = 2**28
-
 
 @dataclass(frozen=True)
-class DeviceCsr:
-    """data, indices (int32) and indptr of a CSR matrix as CuPy arrays; `prototype` determines the user's library."""
+class DeviceCsr(CsrArrays):
+    """A CSR matrix of CuPy arrays, with int32 indices; `prototype` determines the user's library."""
 
-    data: Array
-    indices: Array
-    indptr: Array
-    shape: tuple[int, int]
     prototype: Array
 
     def __post_init__(self) -> None:
@@ -150,7 +142,7 @@ def gram(op: RowBlocks, right: Array | None = None) -> Array:
         product = _seen(matmat(op.precise(), right))
         return _given_back(product.T @ product, matrix.prototype)
     rows, columns = matrix.shape
-    size = max(1, _DENSE_BYTES // (8 * columns))
+    size = max(1, DENSE_BYTES // (8 * columns))
     total = cupy.zeros((columns, columns))
     for start in range(0, rows, size):
         block = matrix.dense(start, min(start + size, rows))
@@ -286,7 +278,7 @@ def _summed(op: RowBlocks, kernel: str, factor: Array) -> Array:
 
 
 def _tiles(factor: Array) -> list[Array]:
-    return [factor[:, start : start + _WIDEST] for start in range(0, factor.shape[1], _WIDEST)]
+    return [factor[:, start : start + WIDEST_FACTOR] for start in range(0, factor.shape[1], WIDEST_FACTOR)]
 
 
 def _summed_tile(matrix: DeviceCsr, kernel: str, factor: Array) -> Array:
@@ -295,7 +287,7 @@ def _summed_tile(matrix: DeviceCsr, kernel: str, factor: Array) -> Array:
     cupy = _cupy()
     seen, width = _padded(factor, matrix.dtype)
     total = cupy.zeros((matrix.shape[1], seen.shape[1]))
-    edges = np.linspace(0, matrix.shape[0], _SEGMENTS + 1).astype(int).tolist()
+    edges = np.linspace(0, matrix.shape[0], SEGMENTS + 1).astype(int).tolist()
     part = cupy.empty((matrix.shape[1], seen.shape[1]), matrix.dtype)
     for start, stop in itertools.pairwise(edges):
         if stop > start:

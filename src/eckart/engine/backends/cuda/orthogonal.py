@@ -12,13 +12,9 @@ import numpy as np
 
 from eckart.arrays import Array, empty_rows, to_numpy
 from eckart.engine.backends.cuda import whiten as cuda_whiten
+from eckart.engine.backends.cuda.constants import NEARLY_ORTHOGONAL, WELL_CONDITIONED
 from eckart.engine.backends.tall import inner, times
 from eckart.engine.backends.written import less_product
-
-WELL_CONDITIONED = 1e-3
-"""Smallest singular value, estimated from the norm of the inverse, at which a Cholesky factor is trusted."""
-NEARLY_ORTHOGONAL = 0.5
-"""Below this, one round leaves Q orthonormal to a few units of rounding."""
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,18 @@ __device__ __forceinline__ void arrived() {
   __syncthreads();
 }
 
+// Start fetching the block after k, if there is one, and wait for the one at k
+template <typename Load>
+__device__ __forceinline__ void wait_for(int stage, int k, int end, const Load& load) {
+  if (k + DEPTH < end) {
+    load(stage ^ 1, k + DEPTH);
+    asm volatile("cp.async.wait_group 1;");
+  } else {
+    asm volatile("cp.async.wait_group 0;");
+  }
+  arrived();
+}
+
 __device__ __forceinline__ void store(float* result, const float (&total)[W / 2], long long row, long long rows,
                                       int t) {
   #pragma unroll
@@ -115,14 +127,8 @@ __device__ __forceinline__ void straight(const float* stored, const float* shift
   float total[2][W / 2] = {}, found[4] = {};
   load(0, 0);
   for (int k = 0, stage = 0; k < left_columns; k += DEPTH, stage ^= 1) {
-    if (k + DEPTH < left_columns) {
-      load(stage ^ 1, k + DEPTH);
-      asm volatile("cp.async.wait_group 1;");
-    } else {
-      asm volatile("cp.async.wait_group 0;");
-    }
-    arrived();
     const float* block = buffer + stage * SIZE;
+    wait_for(stage, k, left_columns, load);
     #pragma unroll 1
     for (int depth = 0; depth < DEPTH; depth += 8) {
       float left = 0.f, right = 0.f;
@@ -182,14 +188,8 @@ __device__ __forceinline__ void transposed(const float* stored, const float* shi
   double found[4][2] = {};
   load(0, 0);
   for (int k = 0, stage = 0; k < left_rows; k += DEPTH, stage ^= 1) {
-    if (k + DEPTH < left_rows) {
-      load(stage ^ 1, k + DEPTH);
-      asm volatile("cp.async.wait_group 1;");
-    } else {
-      asm volatile("cp.async.wait_group 0;");
-    }
-    arrived();
     const float* block = buffer + stage * SIZE;
+    wait_for(stage, k, left_rows, load);
     float few[4][2] = {};  // eight rows a thread, before they are added in float64, which is slow to convert to
     #pragma unroll 1
     for (int depth = 0; depth < DEPTH; depth += 8)

@@ -15,16 +15,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from eckart.arrays import Array, Matrix, is_sparse
+from eckart.engine.backends.cuda.constants import BLOCK_BYTES, BUFFERS, COPIED_PIECE, COPYING_THREADS, LEAST_BLOCKS
 from eckart.engine.threads import threads
 from eckart.errors import InputError, MemoryBudgetError, require
-
-_WORKERS = 12
-_PIECE = 2**22
-"""Bytes per piece: smaller ones waste time on calls, and larger ones leave the cache before the bus reads them."""
-_BUFFERS = 2
-_BLOCK_BYTES = 2**29
-_BLOCKS = 16
-"""A GPU has room for at least this many blocks: four in flight, and copies of the current one."""
 
 
 @lru_cache(maxsize=2)
@@ -49,7 +42,7 @@ class _Lane:
     def __post_init__(self) -> None:
         for event in self.arrived:
             event.record(self.stream)  # an event has no handle before it is recorded
-        self.buffers = self.memory.data_ptr() + _PIECE * np.arange(len(self.arrived))
+        self.buffers = self.memory.data_ptr() + COPIED_PIECE * np.arange(len(self.arrived))
         self.events = np.array([event.cuda_event for event in self.arrived])
 
 
@@ -72,7 +65,7 @@ class DeviceTransfer:
         self.device, self._torch = device, torch
         self.prototype = torch.empty((0, 0), dtype=torch.float64, device=device)
         self._stream = torch.cuda.Stream(device)
-        self._workers = max(1, min(_WORKERS, threads()))
+        self._workers = max(1, min(COPYING_THREADS, threads()))
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="eckart-send")
         self._lanes = threading.local()
 
@@ -91,7 +84,7 @@ class DeviceTransfer:
             dtype = torch.float32 if block.dtype == np.float32 else torch.float64
             there = torch.empty(block.shape, dtype=dtype, device=self.device)
             ready = self._recorded(self._stream)  # by then, earlier uses of this memory are complete
-        senders = max(1, min(self._workers, here.nbytes // _PIECE))
+        senders = max(1, min(self._workers, here.nbytes // COPIED_PIECE))
         sent = [self._pool.submit(self._send, here, there, ready, first, senders) for first in range(senders)]
         for future in sent:
             self._stream.wait_event(future.result())
@@ -105,7 +98,7 @@ class DeviceTransfer:
             lane = self._lane()
             lane.stream.wait_event(ready)
             code, lane.turn = send(
-                here.ctypes.data, there.data_ptr(), here.nbytes, _PIECE, first, step, lane.buffers, lane.events,
+                here.ctypes.data, there.data_ptr(), here.nbytes, COPIED_PIECE, first, step, lane.buffers, lane.events,
                 lane.turn, lane.stream.cuda_stream,
             )  # fmt: skip
             if code:
@@ -116,8 +109,8 @@ class DeviceTransfer:
         lane: _Lane | None = getattr(self._lanes, "lane", None)
         if lane is None:
             torch = self._torch
-            memory = torch.empty(_PIECE * _BUFFERS, dtype=torch.uint8, pin_memory=True)
-            events = [torch.cuda.Event() for _ in range(_BUFFERS)]
+            memory = torch.empty(COPIED_PIECE * BUFFERS, dtype=torch.uint8, pin_memory=True)
+            events = [torch.cuda.Event() for _ in range(BUFFERS)]
             lane = self._lanes.lane = _Lane(torch.cuda.Stream(self.device), memory, events)
         return lane
 
@@ -146,7 +139,7 @@ class DeviceTransfer:
     @property
     def block_bytes(self) -> int:
         """Maximum block size, such that all blocks in flight and their products fit."""
-        return min(_BLOCK_BYTES, self.free_bytes // _BLOCKS)
+        return min(BLOCK_BYTES, self.free_bytes // LEAST_BLOCKS)
 
     def whole(self, data: Array) -> Array:
         """A whole host array on the GPU; None if it takes more than half of the free memory."""

@@ -17,7 +17,7 @@ from eckart.formatting import counted
 from eckart.io.open_data import open_with
 from eckart.io.read_options import NAMES, split_options
 from eckart.log import logger
-from eckart.options import check_names, memory_bytes
+from eckart.options import CommonOptions, check_names, memory_bytes
 from eckart.progress import progress_bar
 from eckart.registry import Method, get_method, resolve
 from eckart.result import Decomposition, Plan
@@ -338,7 +338,8 @@ def _names_of(where: str) -> tuple[str, ...] | None:
     parameters = inspect.signature(resolve(where)).parameters
     if any(found.kind is found.VAR_KEYWORD for found in parameters.values()):
         return None
-    return tuple(name for name in parameters if name not in ("data", "method"))
+    names = [name for name in parameters if name not in ("data", "method")]
+    return tuple(sorted(names, key=lambda name: name in CommonOptions.__annotations__))  # options of all methods last
 
 
 def _decompose_on(device: str, data: object, method: Method, options: Keywords) -> Decomposition:

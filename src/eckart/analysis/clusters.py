@@ -80,6 +80,18 @@ class Clusters:
         return tuple(f"cluster {code + 1}" for code in self.codes.tolist()) if self.count > 1 else ()
 
 
+def _sample_of(rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Indices of all rows, or of a random sample if there are many."""
+    return np.arange(rows) if rows <= _SAMPLE else np.sort(rng.choice(rows, _SAMPLE, replace=False))
+
+
+def _of_all_rows(unit: np.ndarray, sample: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The clusters of all rows from those of the sample, the largest first."""
+    means = np.array([sample[codes == i].mean(axis=0) for i in range(codes.max() + 1)])
+    codes = _consolidated(unit, means)
+    return np.asarray(np.argsort(np.argsort(-np.bincount(codes), kind="stable"))[codes])
+
+
 def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters | None:
     """Clusters of the rows on the first k components; None without coordinates of rows or with fewer than 12 rows.
 
@@ -94,7 +106,7 @@ def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters
     largest = max(float(np.abs(scores).max()), np.finfo(float).tiny)
     unit = scores / largest
     rng = np.random.Generator(np.random.Philox(0))
-    chosen = np.arange(d.rows) if d.rows <= _SAMPLE else np.sort(rng.choice(d.rows, _SAMPLE, replace=False))
+    chosen = _sample_of(d.rows, rng)
     sample = unit[chosen]
     if matrix is not None and len(np.unique(sample.round(_DIGITS), axis=0)) > _MOST_CLUSTERS:
         sample = sample + _spread(d, matrix, chosen, k, rng) / largest
@@ -111,8 +123,7 @@ def clusters(d: Decomposition, k: int, matrix: Matrix | None = None) -> Clusters
             f"groups and a mean silhouette width of {width:.2f}. {choice.objection}"
         )
         return Clusters(np.zeros(d.rows, np.intp), 1, k, width, reference, (line,))
-    codes = _consolidated(unit, np.array([sample[codes == i].mean(axis=0) for i in range(codes.max() + 1)]))
-    codes = np.argsort(np.argsort(-np.bincount(codes), kind="stable"))[codes]  # the largest cluster first
+    codes = _of_all_rows(unit, sample, codes)
     count = int(codes.max()) + 1
     line = (
         f"The scores on {components} form {count} clusters (Ward's method, refined by k-means). Their "

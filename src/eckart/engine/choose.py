@@ -248,15 +248,19 @@ def _direct(shape: Shape) -> tuple[float, Choice]:
     return work / _DIRECT_RATE, Choice("direct", 1, peak, why)
 
 
+def _cross_products(shape: Shape) -> float:
+    """Seconds for the matrix of cross-products."""
+    if not shape.sparse:
+        return shape.long * shape.short * shape.short / shape.costs.dense_rate[shape.precision]
+    # Each row multiplies its stored entries with each other.
+    rate = _PAIR_RATE["compiled" if shape.entries >= COMPILE_FROM else "scipy"]
+    faster = shape.costs.sparse_rate / HostBackend.costs.sparse_rate
+    return shape.entries * (shape.entries / max(shape.long, 1)) / (rate * faster)
+
+
 def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     n = shape.short
-    if shape.sparse:
-        # Each row multiplies its stored entries with each other.
-        rate = _PAIR_RATE["compiled" if shape.entries >= COMPILE_FROM else "scipy"]
-        faster = shape.costs.sparse_rate / HostBackend.costs.sparse_rate
-        product = shape.entries * (shape.entries / max(shape.long, 1)) / (rate * faster)
-    else:
-        product = shape.long * n * n / shape.costs.dense_rate[shape.precision]
+    product = _cross_products(shape)
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
     eigen *= _BEYOND_CACHE if n > _CACHE_SIZE else 1.0
     cost = product + eigen * float(n) ** 3 / shape.costs.eigen_speed

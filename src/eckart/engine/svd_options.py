@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-from eckart.options import MatrixKeywords, MatrixOptions
+from eckart.options import FitKeywords, Seed
 from eckart.result import Which
 
 if TYPE_CHECKING:
@@ -19,19 +19,28 @@ Missing = Literal["error", "mean", "em"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SVDOptions(MatrixOptions):
-    """Options with their defaults, not yet checked."""
+class SVDOptions:
+    """Options with their defaults, not yet checked, in the order in which `help(decompose)` lists them."""
 
+    k: int | None = None
+    explain: float | None = None
+    error: float | None = None
     center: bool | None = None
     scale: bool = False
     ddof: int = 1
     which: Which = "largest"
     sample_weight: ArrayLike | None = None
     solver: Solver = "auto"
+    tol: float | None = None
+    left: bool = False
+    rng: Seed = None
+    memory: str | int | None = None
     max_passes: int = 200
+    stream: bool | None = None
     checkpoint: str | PathLike[str] | None = None
     callback: ProgressCallback | None = None
     executor: object = None
+    device: str | None = None
     missing: Missing = "error"
 
     @property
@@ -46,17 +55,23 @@ class SVDOptions(MatrixOptions):
         return not (self.stream or self.checkpoint or self.executor or self.device) and self.memory is None
 
 
-class SVDKeywords(MatrixKeywords, total=False):
+class SVDKeywords(FitKeywords, total=False):
     """The same as keyword arguments."""
 
+    k: int | None
+    explain: float | None
+    error: float | None
     center: bool | None
     scale: bool
     ddof: int
     which: Which
     sample_weight: ArrayLike | None
     solver: Solver
+    tol: float | None
     max_passes: int
+    stream: bool | None
     checkpoint: str | PathLike[str] | None
     callback: ProgressCallback | None
     executor: object
+    device: str | None
     missing: Missing

@@ -23,7 +23,7 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -206,6 +206,14 @@ def _may_identify(name: str) -> bool:
     return any(form.fullmatch(name) for form in (*_NAMES, _YEAR, _YEAR_ALONE, _TIME, _CODE))
 
 
+def _refuse_all(names: Sequence[str]) -> NoReturn:
+    raise InputError(
+        "No numeric column is left to analyse. These columns identify the rows, or contain times "
+        f"or codes: {listed(names)}. To analyse one of them anyway, use {COLUMNS}. To analyse "
+        "categories, encode them as numbers."
+    )
+
+
 def without_identifiers(source: DataSource, memory: int | None = None, *, years: bool = True) -> DataSource:
     """The source without columns that identify the rows; codes and, with `years`, times become labels.
 
@@ -223,11 +231,7 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
     if not any(found):
         return source
     if len(dropped) == len(names):
-        raise InputError(
-            "No numeric column is left to analyse. These columns identify the rows, or contain times "
-            f"or codes: {listed(names)}. To analyse one of them anyway, use {COLUMNS}. To analyse "
-            "categories, encode them as numbers."
-        )
+        _refuse_all(names)
     kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
     return replace(kept, metadata=_noted(kept.metadata, names, found))
 
@@ -322,6 +326,12 @@ def _set_aside(names: list[str], one: str, several: str) -> Note:
     return Note("numbering_column_set_aside", text)
 
 
+def _roles(names: Sequence[str], found: _Found) -> dict[str, str]:
+    """Roles of the columns that are neither analysed nor labels."""
+    codes = [j for j, texts in found.codes.items() if not texts]
+    return {names[j]: "identifier" for j in found.identifiers} | {names[j]: "code" for j in codes}
+
+
 def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
     """The metadata with notes on what was set aside, and why."""
     notes, column_roles = [], dict(metadata.column_roles)
@@ -344,7 +354,5 @@ def _noted(metadata: Metadata, names: Sequence[str], found: _Found) -> Metadata:
         notes=(*metadata.notes, *notes),
         parsing_notes=(*metadata.parsing_notes, *notes),
         column_roles=column_roles,
-        roles=metadata.roles
-        | {names[j]: "identifier" for j in found.identifiers}
-        | {names[j]: "code" for j, texts in found.codes.items() if not texts},
+        roles=metadata.roles | _roles(names, found),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Literal
@@ -235,6 +235,10 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 
 
+def _any_votes(verdicts: Iterable[Verdict]) -> bool:
+    return any(verdict.counts and verdict.votes for verdict in verdicts)
+
+
 def _answers(
     names: Sequence[str], described: Evidence, method: str, notes: tuple[str, ...] = (), tested: Evidence | None = None
 ) -> RankChoice:
@@ -245,8 +249,7 @@ def _answers(
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     if evidence.has_table:
         choice, evidence = with_assumptions(choice, evidence)
-    votes = [verdict for verdict in verdicts if verdict.counts and verdict.votes]
-    if not votes or not float(evidence.ratios.sum()):
+    if not _any_votes(verdicts) or not float(evidence.ratios.sum()):
         return with_derived(choice)  # descriptive rules alone say nothing about noise
     found = certainty(choice, evidence)
     choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)

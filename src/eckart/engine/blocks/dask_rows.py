@@ -116,6 +116,18 @@ def _refuse_other_columns(dtypes: Any) -> None:
         )
 
 
+def _in_row_chunks(data: Any) -> Any:
+    """The array in chunks of whole rows with known numbers of rows, none of them empty."""
+    if any(np.isnan(size) for size in data.chunks[0]):
+        with _named_errors("the number of rows of each chunk"):
+            data = data.compute_chunk_sizes()
+    if len(data.chunks[1]) > 1:
+        data = data.rechunk({1: -1})
+    filled = [number for number, size in enumerate(data.chunks[0]) if size]
+    # Chunks without rows, for example of a filtered array
+    return data.blocks[filled] if 0 < len(filled) < len(data.chunks[0]) else data
+
+
 def dask_rows(data: Any) -> DaskRows:
     """A Dask array or frame of numbers as rows."""
     metadata = Metadata(name="dask")
@@ -131,14 +143,7 @@ def dask_rows(data: Any) -> DaskRows:
             f"The Dask array has dtype {data.dtype}, but a decomposition needs real numbers. Convert it "
             "with astype(float)."
         )
-    if any(np.isnan(size) for size in data.chunks[0]):
-        with _named_errors("the number of rows of each chunk"):
-            data = data.compute_chunk_sizes()
-    if len(data.chunks[1]) > 1:
-        data = data.rechunk({1: -1})
-    filled = [number for number, size in enumerate(data.chunks[0]) if size]
-    if 0 < len(filled) < len(data.chunks[0]):  # chunks without rows, for example of a filtered array
-        data = data.blocks[filled]
+    data = _in_row_chunks(data)
     edges = tuple(sorted({0, *map(int, itertools.accumulate(data.chunks[0]))}))
     sparse = not isinstance(data._meta, np.ndarray)
     density = _density(data) if sparse else 1.0

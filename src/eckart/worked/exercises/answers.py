@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import Grid, Linear
@@ -27,11 +27,19 @@ _LONGEST = 4000
 _SAID = frozenset({"count", "share"})
 
 
-def readings(text: str, targets: Sequence[Target]) -> Iterator[tuple[list[Row], list[str]]]:
-    """All readings of an answer in the terms of the question, each with what could not be read.
+@dataclass(frozen=True)
+class Reading:
+    """One reading of an answer: its rows in the terms of the question and as they were said, and what is unreadable."""
 
-    >>> rows, errors = next(readings("lambda = 3, 1; v = (1, 1)/sqrt(2)", ()))
-    >>> [row.title for row in rows]
+    rows: list[Row]
+    said: list[Row]
+    errors: list[str]
+
+
+def readings(text: str, targets: Sequence[Target]) -> Iterator[Reading]:
+    """All readings of an answer.
+
+    >>> [row.title for row in next(readings("lambda = 3, 1; v = (1, 1)/sqrt(2)", ())).rows]
     ['lambda', 'v']
     """
     if len(text) > _LONGEST:
@@ -44,17 +52,22 @@ def readings(text: str, targets: Sequence[Target]) -> Iterator[tuple[list[Row], 
         raise InputError(refusal(str(error))) from None
     seen: list[list[Row]] = []
     for candidate, mode in _candidates(whole, targets):
-        errors = [""] if with_figures(candidate) != candidate else []  # number words count if all is right
-        said = statements(candidate, mode, errors)
-        if not any(one.entries for one in said) and (sign := _unexpected(said)):
-            errors.append(sign)
-        found = [_row(one, targets) for one in said]
+        found, errors = _said(candidate, mode, targets)
         for rows in row_by_row(structured(found, targets), targets):
             if rows and rows not in seen:
                 seen += [] if errors else [rows]
-                yield rows, errors
+                yield Reading(rows, found, errors)
         if not seen and any(errors):
-            yield [], errors
+            yield Reading([], found, errors)
+
+
+def _said(text: str, mode: Mode, targets: Sequence[Target]) -> tuple[list[Row], list[str]]:
+    """The rows of a text, and what could not be read."""
+    errors = [""] if with_figures(text) != text else []  # number words count if all is right
+    said = statements(text, mode, errors)
+    if not any(one.entries for one in said) and (sign := _unexpected(said)):
+        errors.append(sign)
+    return [row for one in said for row in _rows(one, targets)], errors
 
 
 def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mode]]:
@@ -63,6 +76,16 @@ def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mod
     for candidate in dict.fromkeys(spellings(text, edges=edges)):
         spaced = re.search(r"[\w)\]}][^\S\n]+[(\[{]|[)\]}][^\S\n]+[sc][qb]rt", candidate)
         yield from ((candidate, mode) for mode in (MODES if spaced else MODES[:3]))
+
+
+def _rows(own: Statement, targets: Sequence[Target]) -> list[Row]:
+    """The rows of a statement: after the name of numbers, its vectors are something else: `lambda = 3, (1, 2)`."""
+    first = next((i for i, entry in enumerate(own.entries) if isinstance(entry, Grid)), 0)
+    row = _row(replace(own, entries=own.entries[:first]), targets) if first else _row(own, targets)
+    named = [targets[i] for i in row.meaning.targets or ()]
+    if not first or not named or not all(map(_is_number, named)):
+        return [_row(own, targets)] if first else [row]
+    return [row, Row(tuple(own.entries[first:]), Meaning(), starts=False)]
 
 
 def _row(own: Statement, targets: Sequence[Target]) -> Row:
@@ -76,31 +99,48 @@ def _row(own: Statement, targets: Sequence[Target]) -> Row:
 
 def _of_values(own: Statement, found: Meaning, targets: Sequence[Target]) -> Meaning:
     """What the values themselves say: a number of things is a count, and a percentage is a share."""
-    forms = {form: i for i, target in enumerate(targets) for form in (target.form, *target.names) if form in _SAID}
-    if own.unit and own.is_count and "count" in forms:
-        return replace(found, targets=frozenset({forms["count"]}))
+    places = _places(targets)
+    if own.counts and "count" in places:
+        return replace(found, targets=frozenset({places["count"]}))
     said = [targets[i] for i in found.targets or ()]
-    if said and any(isinstance(x, Grid) for x in own.entries):
+    if said and own.has_vectors:
         found = _of_vectors(found, said, targets)
     elif _is_side(own, found, targets) or _are_shares(own, said):
         return replace(found, targets=frozenset())
+    share = places.get("share")
+    return replace(found, targets=frozenset({share})) if share is not None and _is_share(own, found, targets) else found
+
+
+def _places(targets: Sequence[Target]) -> dict[str, int]:
+    """The targets that values name by themselves."""
+    return {form: i for i, target in enumerate(targets) for form in (target.form, *target.names) if form in _SAID}
+
+
+def _is_share(own: Statement, found: Meaning, targets: Sequence[Target]) -> bool:
+    """Whether percentages are a share, not a number that is asked for."""
     asked = found.target is not None and targets[found.target].form in {"number", "count"}
-    return (
-        replace(found, targets=frozenset({forms["share"]}))
-        if "share" in forms and own.is_share and not asked
-        else found
-    )
+    return own.is_share and not asked
 
 
 def _of_vectors(found: Meaning, said: Sequence[Target], targets: Sequence[Target]) -> Meaning:
     """Vectors under the name of a number: `the component of least variance (0.6, 0.8)`, `λ1 -> (1, 2)`."""
+    if all(one.form == "set" and one.optional for one in said):
+        return replace(found, targets=None)
     if all(map(_is_number, said)):
-        vectors = frozenset(i for i, one in enumerate(targets) if one.form in COLUMNS and not one.optional)
-        return replace(found, targets=vectors or None)
+        return replace(found, targets=frozenset(_vectors(targets)) or None)
     if found.index and {one.form for one in said} == {"numbers"}:
-        paired = [i for i, one in enumerate(targets) if one.pairing == said[0].pairing != "" and one.form in COLUMNS]
-        return replace(found, targets=frozenset(paired[:1]))
+        return replace(found, targets=frozenset(_paired(said[0].pairing, targets)[:1]))
     return found
+
+
+def _vectors(targets: Sequence[Target]) -> list[int]:
+    """The vectors that are asked for."""
+    return [i for i, one in enumerate(targets) if one.form in COLUMNS and not one.optional]
+
+
+def _paired(pairing: str, targets: Sequence[Target]) -> list[int]:
+    """The vectors that belong to some numbers."""
+    return [i for i, one in enumerate(targets) if one.pairing == pairing != "" and one.form in COLUMNS]
 
 
 def _is_side(own: Statement, found: Meaning, targets: Sequence[Target]) -> bool:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, Underflow
+from itertools import chain
 
 from eckart.errors import InputError
 from eckart.worked.messages import tr
@@ -120,7 +121,7 @@ def cube_root(x: Typed) -> Typed:
 def added(a: Value, b: Value, sign: int) -> Value:
     """The sum or difference of two numbers or combinations."""
     if isinstance(a, Grid) or isinstance(b, Grid):
-        raise InputError(tr("Brackets with several numbers cannot be added in an answer: write the result."))
+        return _grid_sum(a, b, sign)
     if isinstance(a, Linear) and isinstance(b, Linear):
         terms = dict(a.terms)
         for name, x in b.terms:
@@ -129,7 +130,36 @@ def added(a: Value, b: Value, sign: int) -> Value:
         return Linear(tuple(terms.items()))
     if isinstance(a, Linear) or isinstance(b, Linear):
         return added(_constant(a), _constant(b), sign)
+    return _plus(a, b, sign)
+
+
+def _grid_sum(a: Value, b: Value, sign: int) -> Grid:
+    """The sum of two matrices of the same size."""
+    if not isinstance(a, Grid) or not isinstance(b, Grid) or a.shape != b.shape:
+        raise InputError(tr("Brackets with several numbers cannot be added in an answer: write the result."))
+    pairs = (zip(x, y, strict=True) for x, y in zip(a.rows, b.rows, strict=True))
+    return Grid(tuple(tuple(_plus(x, y, sign) for x, y in row) for row in pairs))
+
+
+def _plus(a: Typed, b: Typed, sign: int = 1) -> Typed:
     return Typed(a.value + sign * b.value, a.inexactness + b.inexactness)
+
+
+def _grid_product(a: Grid, b: Grid) -> Grid:
+    """The product of two matrices; two vectors give the matrix of all products."""
+    if a.shape[1] != b.shape[0] and 1 in a.shape and 1 in b.shape:
+        a, b = Grid(tuple((x,) for x in chain(*a.rows))), Grid((tuple(chain(*b.rows)),))
+    if a.shape[1] != b.shape[0]:
+        raise InputError(tr("Brackets with several numbers cannot be multiplied in an answer: write the result."))
+    columns = tuple(zip(*b.rows, strict=True))
+    return Grid(tuple(tuple(_dot(row, column) for column in columns) for row in a.rows))
+
+
+def _dot(a: tuple[Typed, ...], b: tuple[Typed, ...]) -> Typed:
+    total = Typed(Decimal(0))
+    for x, y in zip(a, b, strict=True):
+        total = _plus(total, _times(x, y))
+    return total
 
 
 def _constant(x: Value) -> Value:
@@ -138,18 +168,25 @@ def _constant(x: Value) -> Value:
 
 
 def multiplied(a: Value, b: Value) -> Value:
-    """The product of two values, of which at most one is a grid."""
+    """The product of two values."""
     if isinstance(a, Linear) and isinstance(b, Linear):
         return Linear(tuple((f"{m} {n}", _times(x, y)) for m, x in a.terms for n, y in b.terms))
-    if not isinstance(b, Typed):
-        a, b = b, a
-    if not isinstance(b, Typed):
-        raise InputError(tr("Brackets with several numbers cannot be multiplied in an answer: write the result."))
-    if isinstance(a, Linear):
-        return Linear(tuple((name, _times(x, b)) for name, x in a.terms))
-    if isinstance(a, Grid):
-        return Grid(tuple(tuple(_times(b, x) for x in row) for row in a.rows))
-    return _times(a, b)
+    if isinstance(a, Grid) and isinstance(b, Grid):
+        return _grid_product(a, b)
+    if isinstance(b, Typed):
+        return _scaled(a, b)
+    if isinstance(a, Typed):
+        return _scaled(b, a)
+    raise InputError(tr("Brackets with several numbers cannot be multiplied in an answer: write the result."))
+
+
+def _scaled(value: Value, factor: Typed) -> Value:
+    """A value times a number."""
+    if isinstance(value, Linear):
+        return Linear(tuple((name, _times(x, factor)) for name, x in value.terms))
+    if isinstance(value, Grid):
+        return Grid(tuple(tuple(_times(factor, x) for x in row) for row in value.rows))
+    return _times(value, factor)
 
 
 def _times(a: Typed, b: Typed) -> Typed:

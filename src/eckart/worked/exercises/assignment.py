@@ -104,15 +104,14 @@ def _search(groups: list[Group], targets: Sequence[Target], compare: Compare) ->
 
 def _cost(verdict: Verdict, part: Part, target: Target) -> float:
     """The unexplained cost if a part is meant for a target."""
-    cost = _COST[verdict.status] + _MISFIT * verdict.misfits + (_OPTIONAL if target.optional else 0)
+    cost = _COST[verdict.status] + _MISFIT * verdict.misfits + _OPTIONAL * target.optional
     if verdict:
         return cost
     mixed = len({isinstance(entry, Grid) for entry in part.entries}) > 1  # numbers and vectors are different things
-    cost += _ATOM * (len(part.rows) - 1) if verdict.misfits or mixed else 0
-    cost += _MISFIT if mixed and not verdict.misfits else 0
-    cost += _SUBSET if verdict.status == PARTIAL and target.form in {"set", "edges"} else 0
-    cost += _DOUBTFUL if target.optional else 0
-    return cost - _HIT * verdict.hits / len(part.flat)
+    unfit = bool(verdict.misfits) or mixed
+    cost += unfit * _ATOM * (len(part.rows) - 1) + (unfit and not verdict.misfits) * _MISFIT
+    subset = verdict.status == PARTIAL and target.form in {"set", "edges"}
+    return cost + _SUBSET * subset + _DOUBTFUL * target.optional - _HIT * verdict.hits / len(part.flat)
 
 
 def _nowhere(own: Group, start: int, all_meant: bool, rest: Callable[[int], Assignment]) -> list[Assignment]:

@@ -19,12 +19,15 @@ def row_by_row(rows: Sequence[Row], targets: Sequence[Target]) -> Iterator[list[
     """The rows, and their readings as a table or one list."""
     yield list(rows)
     asked = [i for i, target in enumerate(targets) if target.by_row]
-    others = [row for row in rows if row.meaning.targets is not None]
     own = [row for row in rows if row.meaning.targets is None]
-    known = frozenset[int]().union(*[row.meaning.targets or () for row in others])
-    if len(asked) < 2 or not own or known & set(asked) or not _in_order(own):
-        return
-    yield from ([*others, *read] for read in _tables(_lines(own), asked, targets))
+    others = [row for row in rows if row not in own]
+    if len(asked) > 1 and _in_order(own) and not _are_named(others, asked):
+        yield from map(others.__add__, _tables(_lines(own), asked, targets))
+
+
+def _are_named(rows: Sequence[Row], asked: Sequence[int]) -> bool:
+    """Whether some rows have the name of a target."""
+    return any((row.meaning.targets or frozenset()) & set(asked) for row in rows)
 
 
 def _tables(numbers: Lines, asked: Sequence[int], targets: Sequence[Target]) -> Iterator[list[Row]]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ _COARSE = Decimal("0.01")
 """Maximum relative error of a decimal, however few digits are given."""
 _EXACT, _SMALL = Decimal("1e-20"), 10
 _FLOAT = Decimal("1e-6")
+_SLACK = Decimal("1.0000001")
 SLIPS = ((Decimal(2), "2"), (Decimal(3), "3"), (Decimal(4), "4"), (Decimal(5), "5"), (Decimal(10), "10"),
           (Decimal(100), "100"), (Decimal("0.5"), "1/2"), (Decimal(1) / 3, "1/3"), (Decimal("0.25"), "1/4"),
           (Decimal("0.2"), "1/5"), (Decimal("0.1"), "1/10"), (Decimal("0.01"), "1/100"))  # fmt: skip
@@ -109,26 +111,44 @@ def _decimal(value: object) -> Decimal:
     return Decimal(str(sp.N(value, DIGITS)))
 
 
+@cache
+def _is_float(value: object) -> bool:
+    """Whether an expected value is itself a decimal."""
+    return bool(sp.sympify(value).has(sp.Float))
+
+
 def close(given: Typed, true: sp.Expr, scale: Decimal = Decimal(0)) -> bool:
     """Whether a number is exactly equal, or a decimal rounded or truncated in its last place and within one percent.
 
     The percent is relative to `scale` for rounded numbers, if that is larger: 0.06 is right for 0.063 next to 0.71.
     Results computed from rounded decimals may be off by their errors.
     """
-    true = sp.sympify(true)
     expected = _decimal(true)
     gap, size = abs(given.value - expected), abs(expected)
     if given.percent and size > 1:
         return False  # 1200 % is not 12
     if given.error:
-        least = Decimal("1e-9") if size else given.error / 2
-        cut = given.value * expected >= 0 and abs(given.value) <= size
-        rounded = given.error / 2 if given.digits else given.error
-        slack = Decimal("1.0000001")
-        if gap <= rounded * slack and gap <= max(_COARSE * max(size, scale), least):
-            return True
-        return cut and gap * slack < given.error and gap <= max(_COARSE * size, least)
-    return gap <= (_FLOAT * max(Decimal(1), size) if true.has(sp.Float) else _EXACT * (1 + size))
+        return _is_rounded(given, expected, scale) or _is_cut(given, expected)
+    return gap <= (_FLOAT * max(Decimal(1), size) if _is_float(true) else _EXACT * (1 + size))
+
+
+def _least(given: Typed, expected: Decimal) -> Decimal:
+    """An error that is always allowed."""
+    return Decimal("1e-9") if expected else given.error / 2
+
+
+def _is_rounded(given: Typed, expected: Decimal, scale: Decimal) -> bool:
+    """Whether a decimal is rounded in its last place."""
+    gap, size = abs(given.value - expected), abs(expected)
+    rounded = given.error / 2 if given.digits else given.error
+    return gap <= rounded * _SLACK and gap <= max(_COARSE * max(size, scale), _least(given, expected))
+
+
+def _is_cut(given: Typed, expected: Decimal) -> bool:
+    """Whether a decimal is truncated in its last place."""
+    gap, size = abs(given.value - expected), abs(expected)
+    shorter = given.value * expected >= 0 and abs(given.value) <= size
+    return shorter and gap * _SLACK < given.error and gap <= max(_COARSE * size, _least(given, expected))
 
 
 def scale_of(target: Target) -> Decimal:
@@ -213,19 +233,16 @@ def _factor(given: Typed, true: sp.Expr) -> str:
 
 def matrix(part: Part, target: Target) -> Verdict:
     true, given, scale = target.value, part.grid(), scale_of(target)
-    if given.shape != true.shape:
-        if 1 in given.shape and len(part.flat) == len(true):
-            given = shaped(part.flat, true.shape)
-        elif given.shape == true.T.shape and _same(given, true.T, scale):
-            return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
-        else:
-            return wrong_shape(given, true)
-    if _same(given, true, scale):
+    if given.shape != true.shape and 1 in given.shape and len(part.flat) == len(true):
+        given = shaped(part.flat, true.shape)
+    if given.shape == true.shape and _same(given, true, scale):
         return right()
-    if true.rows == true.cols > 1 and _same(given, true.T, scale):
+    if given.shape == true.T.shape and max(true.shape) > 1 and _same(given, true.T, scale):
         return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
-    wrong = [(i, j) for i in range(true.rows) for j in range(true.cols)
-             if not close(given.rows[i][j], true[i, j], scale)]  # fmt: skip
+    if given.shape != true.shape:
+        return wrong_shape(given, true)
+    places = product(range(true.rows), range(true.cols))
+    wrong = [(i, j) for i, j in places if not close(given.rows[i][j], true[i, j], scale)]
     return Verdict(WRONG, _matrix_slip(given, true, wrong), hits=len(true) - len(wrong))
 
 
@@ -254,13 +271,19 @@ def _matrix_slip(given: Grid, true: sp.Matrix, wrong: list[tuple[int, int]]) -> 
         return tr("Every entry is off by the factor {factor}.", factor=f"{ratio:.6g}")
     if min(true.shape) > 1 and all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
         return tr("The columns are right except for their signs, which the question determines.")
-    inexact = [bool(x.error) for row in given.rows for x in row if x.value != x.value.to_integral_value()]
-    if inexact and all(inexact) and bool((np.abs(a - b) <= 0.03 * np.abs(b) + 0.003 * np.abs(b).max()).all()):
+    if _is_inaccurate(given, a, b):
         return tr("Close, but not all digits are right: compute with more digits.")
     if len(wrong) <= max(1, len(true) // 3):
         indices = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)
         return trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=indices)
     return tr("This is not the right matrix.")
+
+
+def _is_inaccurate(given: Grid, a: Array, b: Array) -> bool:
+    """Whether decimals are close to the true matrix in every entry."""
+    inexact = [bool(x.error) for row in given.rows for x in row if x.value != x.value.to_integral_value()]
+    near = np.abs(a - b) <= 0.03 * np.abs(b) + 0.003 * np.abs(b).max()
+    return bool(inexact) and all(inexact) and bool(near.all())
 
 
 def shaped(numbers: Sequence[Typed], shape: tuple[int, int]) -> Grid:

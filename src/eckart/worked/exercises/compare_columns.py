@@ -45,13 +45,7 @@ def axes(part: Part, target: Target) -> Verdict:
     given = _as_columns(part, target.value)
     if given.shape != target.value.shape:
         return wrong_shape(given, target.value)
-    own, count, errors = floats(given), true.shape[1], np.array([[float(x.error) for x in row] for row in given.rows])
-    fits = np.array(
-        [
-            [int(np.sign(x @ y)) * _has_direction(x, error, y) for y in true.T]
-            for x, error in zip(own.T, errors.T, strict=True)
-        ]
-    )
+    count, fits = true.shape[1], _same_directions(given, true)
     signs = {order: tuple(fits[range(count), order].tolist()) for order in permutations(range(count))}
     matches = frozenset((order, found) for order, found in signs.items() if all(found))
     if matches:
@@ -61,6 +55,13 @@ def axes(part: Part, target: Target) -> Verdict:
         message = tr("{right} of {count} vectors are right.", right=parallel, count=count)
         return Verdict(WRONG, message, hits=parallel)
     return Verdict(WRONG, tr("The vectors are not right."))
+
+
+def _same_directions(given: Grid, true: Array) -> Array:
+    """1 or -1 where a given column has the direction of a true one or the opposite one, else 0."""
+    own, errors = floats(given), np.array([[float(x.error) for x in row] for row in given.rows])
+    pairs = zip(own.T, errors.T, strict=True)
+    return np.array([[int(np.sign(x @ y)) * _has_direction(x, error, y) for y in true.T] for x, error in pairs])
 
 
 def inverse(part: Part, target: Target) -> Verdict:
@@ -88,15 +89,18 @@ def frame(part: Part, target: Target) -> Verdict:
         first = true.extract(list(range(true.rows)), list(range(given.shape[1])))
         if matrix(Part(((given,),)), replace(target, value=first)):
             return _fewer(true.cols - given.shape[1])
-    own = Part(((given,),)) if given.shape == target.value.shape else part
-    verdict = matrix(own, target)
-    if not verdict and part.is_bare and part.may_have_rows and turned(part.grid()).shape == target.value.shape:
+    verdict = matrix(Part(((given,),)) if given.shape == true.shape else part, target)
+    if not verdict and part.is_bare and part.may_have_rows and turned(part.grid()).shape == true.shape:
         verdict = matrix(Part(((turned(part.grid()),),)), target) or verdict  # the columns one by one
-    if not verdict and given.shape == target.value.shape:
-        a, b = floats(given), np.array(target.value.evalf().tolist(), dtype=float)
-        if all(_parallel(a[:, j], b[:, j]) and a[:, j] @ b[:, j] > 0 for j in range(b.shape[1])):
-            return Verdict(ALMOST, _length_slip(given, target.value, range(b.shape[1]), True))
+    if not verdict and given.shape == true.shape and _are_parallel(given, true):
+        return Verdict(ALMOST, _length_slip(given, true, range(true.cols), True))
     return verdict
+
+
+def _are_parallel(given: Grid, true: Any) -> bool:
+    """Whether all columns have the right directions and signs."""
+    a, b = floats(given), np.array(true.evalf().tolist(), dtype=float)
+    return all(_parallel(x, y) and x @ y > 0 for x, y in zip(a.T, b.T, strict=True))
 
 
 def scores(part: Part, target: Target) -> Verdict:
@@ -109,14 +113,10 @@ def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
     given = _laid_out(part, target, unit)
     matches = _matches(given, true, reorder) if given.shape == true.shape else frozenset()
     in_rows = _matches(turned(given), true, reorder) if _is_turnable(part, given, true, unit) else frozenset()
-    if in_rows and not matches and target.by_row and true.rows == true.cols > 1:
-        return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
-    if part.is_bare and (matches or in_rows):
-        return right(matches | in_rows)  # rows without brackets may be the rows of a matrix or vectors one by one
-    if matches:
-        return right(matches)
-    if in_rows and (true.cols > 1 or given.shape != true.shape):
-        return _in_rows(part, in_rows)
+    if matches:  # rows without brackets may be the rows of a matrix or vectors one by one
+        return right(matches | in_rows if part.is_bare else matches)
+    if in_rows and (part.is_bare or true.cols > 1 or given.shape != true.shape):
+        return _in_rows(part, target, in_rows)
     return _column_slip(given, true, unit) if given.shape == true.shape else _other_shape(given, target, unit)
 
 
@@ -143,9 +143,11 @@ def _other_shape(given: Grid, target: Target, unit: bool) -> Verdict:
     return wrong_shape(given, target.value)
 
 
-def _in_rows(part: Part, matches: frozenset[Match]) -> Verdict:
+def _in_rows(part: Part, target: Target, matches: frozenset[Match]) -> Verdict:
     """Vectors in rows are right if they are listed; the transpose of a matrix of columns is wrong."""
-    if part.may_have_rows:
+    if target.by_row and target.value.rows == target.value.cols > 1:
+        return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
+    if part.is_bare or part.may_have_rows:
         return right(matches)
     return Verdict(ALMOST, tr("The vectors are right, but they are written as rows: write them as columns."))
 
@@ -203,8 +205,12 @@ def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
     if exact:
         message = tr("{right} of {count} vectors are right.", right=len(exact), count=count)
         return Verdict(WRONG, message, hits=len(exact))
-    if count == 1 and (slip := _entry_slip(given, true)) is not None:
-        return slip
+    slip = _entry_slip(given, true) if count == 1 else None
+    return slip if slip is not None else _no_vector(a, unit)
+
+
+def _no_vector(a: Array, unit: bool) -> Verdict:
+    """The verdict on vectors of which none is right."""
     if unit and not np.allclose((a * a).sum(axis=0), 1, atol=0.02):
         return Verdict(WRONG, tr("The vectors are not right, and they are not of unit length."))
     return Verdict(WRONG, tr("The vectors are not right."))

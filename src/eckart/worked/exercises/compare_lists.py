@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy as sp
 
-from eckart.worked.exercises.arithmetic import Grid, Typed
+from eckart.worked.exercises.arithmetic import Entry, Grid, Typed
 from eckart.worked.exercises.compare import (
     ALMOST,
     PARTIAL,
@@ -93,8 +93,8 @@ def _shared_slip(wrong: list[Typed], left: list[Any]) -> str:
         (tr("All signs are wrong."), [-x for x in exact]),
         (tr("These are the squares of the right numbers: take the roots."), [x**2 for x in exact]),
     ]
-    if all(x.is_positive for x in exact):
-        changed.append((tr("These are the square roots of the right numbers."), [sp.sqrt(x) for x in exact]))
+    roots = list(map(sp.sqrt, exact)) if all(x.is_positive for x in exact) else []
+    changed.append((tr("These are the square roots of the right numbers."), roots))
     changed += [
         (tr("All numbers are off by the factor {factor}.", factor=shown), [x * sp.Rational(shown) for x in exact])
         for _, shown in SLIPS
@@ -183,11 +183,14 @@ def _pairs(given: list[int | None], count: int) -> list[tuple[int, int]]:
     return list(zip(known[::2], known[1::2], strict=True)) if len(known) % 2 == 0 else []
 
 
+def _is_matrix(entry: Entry) -> bool:
+    return isinstance(entry, Grid) and entry.shape[0] > 1 and entry.shape[1] > 2
+
+
 def edges(part: Part, target: Target) -> Verdict:
     """Pairs of points, in any order and from either end."""
     true = {frozenset(map(int, pair)) for pair in target.value}
-    is_matrix = any(isinstance(entry, Grid) and entry.shape[0] > 1 and entry.shape[1] > 2 for entry in part.entries)
-    pairs = [] if is_matrix else _pairs([whole(x) for x in part.flat], len(true))
+    pairs = [] if any(map(_is_matrix, part.entries)) else _pairs([whole(x) for x in part.flat], len(true))
     if not pairs:
         return Verdict(WRONG, tr("The answer must consist of pairs of points, such as 1-2, 2-3."), misfits=1)
     found = list(map(frozenset, pairs))

@@ -18,15 +18,19 @@ def in_pairs(rows: Rows, targets: Sequence[Target]) -> Rows:
         return rows
     values, vectors = places
     if split := _side_by_side(rows):
-        return [named([x for x, _ in split], values), named([v for _, v in split], vectors)]
+        return _of_pairs(split, values, vectors)
     own = [row for row in rows if _fits(row, values, vectors)]
     entries = [entry for row in own for entry in row.entries]
-    listed, pairs = _paired(entries, len(targets[values].value) if isinstance(targets[values].value, list) else 1)
+    asked = targets[values].value
+    listed, pairs = _paired(entries, len(asked) if isinstance(asked, list) else 1)
     pairs = _as_listed(pairs, listed) if listed else pairs
     if not pairs or not _is_ordered(own):
         return rows
-    rest = [row for row in rows if row not in own]
-    return [named([x for x, _ in pairs], values), named([v for _, v in pairs], vectors), *rest]
+    return [*_of_pairs(pairs, values, vectors), *[row for row in rows if row not in own]]
+
+
+def _of_pairs(pairs: list[tuple[Typed, Grid]], values: int, vectors: int) -> Rows:
+    return [named([x for x, _ in pairs], values), named([v for _, v in pairs], vectors)]
 
 
 def _as_listed(pairs: list[tuple[Typed, Grid]], listed: list[Typed]) -> list[tuple[Typed, Grid]]:

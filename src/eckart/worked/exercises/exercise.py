@@ -19,6 +19,7 @@ from eckart.errors import ParameterError
 from eckart.wording import either
 from eckart.worked.checks import argument, one_of, whole
 from eckart.worked.exercises import algebra, factoring, tables
+from eckart.worked.exercises.knowledge import Knowledge
 from eckart.worked.exercises.problem import Kind, Problem
 from eckart.worked.exercises.targets import Target
 from eckart.worked.exercises.verdict import Verdict, judge
@@ -117,7 +118,7 @@ class Exercise(Solution):
         'Right so far. Still to be found: e.'
         """
         with language(self.language):
-            return judge(answer, self.targets)
+            return judge(answer, self.targets, Knowledge(self.given, self.arguments, self.solution, self.targets))
 
 
 def exercise(kind: str, *, seed: int = 0, size: tuple[int, int] | None = None, difficulty: int = 1) -> Exercise:

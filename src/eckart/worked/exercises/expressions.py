@@ -142,17 +142,29 @@ class Reader:
         token = self.token()
         if token.kind == "symbol":
             return self.multiplies_symbol(left)
-        if token.kind not in {"open", "number", "function"} or isinstance(left, Linear):
+        if not token.is_operand or isinstance(left, Linear):
             return False
-        if token.kind == "number" and not token.spaced and self.token(-1).kind == "number":
-            raise self.unexpected()  # 4.3.2
         if isinstance(left, Grid):
-            return token.kind == "function" and not (self.apart and token.spaced)  # [1 2; 3 4] sqrt(5)
+            return self.multiplies_grid()
         if token.kind == "open" and (self.token(2).text == "%" or not self.is_numeric(self.place)):
             return False  # k = 1 (97.8 %)
-        if not token.spaced or (self.joins and token.kind != "number"):
-            return True
-        return not self.apart and token.kind == "open" and self.is_list()
+        if not token.spaced:
+            return self.is_adjacent()
+        joined = self.joins and token.kind != "number"
+        return joined or (not self.apart and token.kind == "open" and self.is_list())
+
+    def is_adjacent(self) -> bool:
+        """Whether a factor may follow without a space: not in 4.3.2."""
+        if self.token().kind == self.token(-1).kind == "number":
+            raise self.unexpected()
+        return True
+
+    def multiplies_grid(self) -> bool:
+        """Whether the next token multiplies a grid: `[1 2; 3 4] sqrt(5)`, `(1, 2)^T(3, 4)`."""
+        token = self.token()
+        if token.kind == "open":
+            return not token.spaced and self.token(-1).text == "'"
+        return token.kind == "function" and not (self.apart and token.spaced)
 
     def multiplies_symbol(self, left: Value) -> bool:
         """Whether the next symbol is a factor, not the name of the next value."""
@@ -168,7 +180,7 @@ class Reader:
             self.named
             and after.kind == "relation"
             and stop == self.place + 1
-            and len(re.findall(r"[A-Za-z]", self.token().text.split("^")[0].replace("lambda", "l"))) == 1
+            and re.fullmatch(r"(?:lambda|sigma|mu|rho|phi|[A-Za-z])[^A-Za-z]*", self.token().text.split("^")[0])
         )
 
     def is_numeric(self, start: int) -> bool:
@@ -201,15 +213,11 @@ class Reader:
         return token.spaced and before.text not in "([{+-*/^" and token.text not in "+-*/^)]}"
 
     def power(self) -> Values:
-        sign, both = 1, False
-        while self.token().text in {"-", "+", "±"}:
-            sign = -sign if self.token().text == "-" else sign
-            both = both or self.token().text == "±"
-            self.place += 1
+        sign, both = self.sign()
         values = self.atom()
         while self.token().text == "'":
             self.place += 1
-            values = [Grid(tuple(zip(*v.rows, strict=True))) if isinstance(v, Grid) else v for v in values]
+            values = list(map(_transposed, values))
         if self.token().text == "^":
             self.place += 1
             self.deepen()
@@ -218,6 +226,14 @@ class Reader:
             self.depth -= 1
         values = [signed(value, sign) for value in values]
         return [*values, *[signed(x, -1) for x in values]] if both and isinstance(values[0], Typed) else values
+
+    def sign(self) -> tuple[int, bool]:
+        """The product of some signs, and whether ± is among them."""
+        texts = []
+        while self.token().text in {"-", "+", "±"}:
+            texts.append(self.token().text)
+            self.place += 1
+        return (-1) ** texts.count("-"), "±" in texts
 
     def deepen(self) -> None:
         self.depth += 1
@@ -242,7 +258,7 @@ class Reader:
         value = literal(token.text)
         while self.token().text == "%":
             self.place += 1
-            value = Typed(value.value / 100, value.error / 100, value.digits, percent=True)
+            value = Typed(value.value / 100, (value.error or Decimal(1)) / 100, value.digits or 2, percent=True)
         return [value]
 
     def bracket(self) -> Values:
@@ -276,6 +292,10 @@ def _unbroken(rows: list[Values]) -> list[Values]:
     return [list(chain.from_iterable(rows))] if len(set(full)) == 1 and last < full[0] else rows
 
 
+def _transposed(value: Value) -> Value:
+    return Grid(tuple(zip(*value.rows, strict=True))) if isinstance(value, Grid) else value
+
+
 def _gathered(rows: list[Values], listed: bool) -> Values:
     """The content of a bracket: one entry unchanged, vectors as a list or as rows, or the numbers in rows."""
     if not rows:
@@ -285,16 +305,26 @@ def _gathered(rows: list[Values], listed: bool) -> Values:
         return entries
     if any(isinstance(entry, Linear) for entry in entries):
         return _indices(entries)
-    vectors = [entry.rows for entry in entries if isinstance(entry, Grid) and 1 in entry.shape]
-    if len(vectors) == len(entries):
-        return entries if listed else [_grid([tuple(chain(*vector)) for vector in vectors])]
-    if any(isinstance(entry, Grid) for entry in entries):
-        if len(entries) != 2:
-            raise InputError(
-                tr("A bracket mixes single numbers with inner brackets. Write either only numbers or only brackets.")
-            )
-        return entries  # an eigenvalue and its vector
-    return [_grid([tuple(entry for entry in row if isinstance(entry, Typed)) for row in rows])]
+    grids = [entry for entry in entries if isinstance(entry, Grid)]
+    if grids:
+        return _of_grids(entries, grids, listed)
+    return [_grid(list(map(_numbers, rows)))]
+
+
+def _numbers(values: Values) -> tuple[Typed, ...]:
+    return tuple(value for value in values if isinstance(value, Typed))
+
+
+def _of_grids(entries: Values, grids: list[Grid], listed: bool) -> Values:
+    """A list of vectors or the rows of a matrix, several matrices, or an eigenvalue and its vector."""
+    if len(grids) == len(entries):
+        vectors = all(1 in grid.shape for grid in grids) and not listed
+        return [_grid([tuple(chain(*grid.rows)) for grid in grids])] if vectors else entries
+    if len(entries) == 2:
+        return entries
+    raise InputError(
+        tr("A bracket mixes single numbers with inner brackets. Write either only numbers or only brackets.")
+    )
 
 
 def _indices(entries: Values) -> Values:

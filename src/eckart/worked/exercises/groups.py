@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import prod
 
 from eckart.worked.exercises.arithmetic import Entry, Grid, Typed, square_root
@@ -45,12 +46,12 @@ class _Gathering:
 
     def add(self, row: Row, below: Sequence[Row]) -> None:
         """A row, and the rows without a name below it."""
-        atoms = tuple(atom for one in (row, *below) for atom in one.atoms())
+        rest = tuple(chain.from_iterable(one.atoms() for one in below))
+        atoms = (*row.atoms(), *rest)
         own = row.meaning
         target = own.target
         if own.foreign:
             self.loose.append(Group(tuple(row.atoms()), title=row.title, foreign=True))
-            rest = tuple(atom for one in below for atom in one.atoms())
             self.loose += [Group(rest, title=row.title)] if rest else []
         elif own.targets is None:
             title = row.title if own.prose or own.sense.free else ""
@@ -89,20 +90,23 @@ class _Gathering:
 
     def of_target(self, place: int, bodies: list[tuple[str, tuple[Atom, ...]]]) -> list[Group]:
         """The groups of one target under its names."""
-        target = self.targets[place]
         if place in self.indexed:
             for _, body in bodies:  # v = (1, 0); v2 = (0, 1)
                 self.indexed[place][self.free(place, 1)] = body[0]
                 self.left += body[1:]
             return []
-        if len(bodies) > 1 and _is_single(target) and len({title for title, _ in bodies}) == len(bodies):
-            return [Group(body, place, title=title) for title, body in bodies]  # each must be right
-        if len(bodies) == 1 or all(_is_complete(body, target) for _, body in bodies):
-            # Given twice, such as V and V^T: each must be right.
+        if _are_separate(bodies, self.targets[place]):
             return [Group(body, place, title=title) for title, body in bodies]
         # lambda = 3, (1, 1), lambda = 1, (1, -1): what follows the repeated name belongs together too.
         self.left += [atom for _, body in bodies for atom in body[1:]]
         return [_of_vectors([body[0] for _, body in bodies], place, self.targets)]
+
+
+def _are_separate(bodies: list[tuple[str, tuple[Atom, ...]]], target: Target) -> bool:
+    """Whether something is given once, or several times, such as V and V^T, and each time must be right."""
+    titles = {title for title, _ in bodies}
+    differ = _is_single(target) and len(titles) == len(bodies)
+    return len(bodies) == 1 or differ or all(_is_complete(body, target) for _, body in bodies)
 
 
 def groups_of(rows: Sequence[Row], targets: Sequence[Target]) -> list[Group]:
@@ -120,13 +124,27 @@ def groups_of(rows: Sequence[Row], targets: Sequence[Target]) -> list[Group]:
 
 def _is_below(row: Row, other: Row) -> bool:
     """Whether a row has no name of its own, and continues the one above."""
-    plain = other.meaning.targets is None and not other.meaning.prose and not other.meaning.sense.free
-    counted = other.meaning.targets is None and bool(other.meaning.sense.place) and not other.title
-    shares = any(x.percent for x in other.numbers) != any(x.percent for x in row.numbers)
-    numbered = row.meaning.sense.free and other.meaning.sense.free and other.meaning.index == row.meaning.index + 1
-    if numbered and other.meaning.targets is None and re.sub(r"\d", "", row.title) == re.sub(r"\d", "", other.title):
+    if _is_next(row, other):
         return True
-    return (plain or counted) and not other.indices and not row.indices and not shares
+    shares = any(x.percent for x in other.numbers) != any(x.percent for x in row.numbers)
+    return _is_plain(other) and not other.indices and not row.indices and not shares
+
+
+def _is_plain(row: Row) -> bool:
+    """Whether a row has no name, or only counts."""
+    own = row.meaning
+    if own.targets is not None:
+        return False
+    return not (own.prose or own.sense.free) or bool(own.sense.place and not row.title)
+
+
+def _is_next(row: Row, other: Row) -> bool:
+    """Whether a row has the next number of a free letter: b_2 after b_1."""
+    first, second = row.meaning, other.meaning
+    if not first.sense.free or not second.sense.free or second.targets is not None:
+        return False
+    same = re.sub(r"\d", "", row.title) == re.sub(r"\d", "", other.title)
+    return same and second.index == first.index + 1
 
 
 def _is_single(target: Target) -> bool:

@@ -14,7 +14,8 @@ from eckart.worked.exercises.targets import COLUMNS, Target
 
 Rows = list[Row]
 Targets = Sequence[Target]
-_COVARIANCE, _CORRELATION = re.compile(r"(?i)\bcov|ковар"), re.compile(r"(?i)\bcorr?(?:\b|el)|коррел")
+_COVARIANCE, _CORRELATION = re.compile(r"(?i)\bcov|ковар"), re.compile(r"(?i)\bcorr?(?:\b|el|coef)|коррел")
+_LETTERS = {"C": "covariance", "S": "covariance", "Sigma": "covariance", "R": "correlation"}
 _VECTORS = re.compile(r"(?i)component|eigenv|autov|propi|собственн|компонент|direc")
 
 
@@ -36,17 +37,23 @@ def _carry(own: Row, after: Row, targets: Targets) -> tuple[Row, Row]:
     named = own.meaning.targets
     if not named or not own.is_number or after.starts:
         return own, after
-    forms, index = {targets[i].form for i in named}, _index(own)
+    index = _index(own)
+    if index and _is_numbered(after, named, {targets[i].form for i in named}):
+        return replace(own, entries=()), after.means(min(named), index)  # eigenvalue 1: 4, eigenvector 1: (3, 4)
     plain = after.meaning.targets is None
-    if after.is_number and plain and not after.label and index and forms == {"numbers"}:
-        return replace(own, entries=()), after.means(min(named), index)  # eigenvalue 1: 4
     shaped = after.is_vectors and all(hasattr(targets[i].value, "shape") for i in named)
-    if not shaped or not (plain or after.meaning.targets & named):  # type: ignore[operator]
+    if not shaped or not (plain or (after.meaning.targets or frozenset()) & named):
         return own, after
-    if index and forms <= COLUMNS:
-        return replace(own, entries=()), after.means(min(named), index)  # eigenvector 1: (3, 4)
     number = replace(own, meaning=Meaning(None, title=own.title, prose=True))
     return number, replace(after, meaning=own.meaning) if plain else after
+
+
+def _is_numbered(row: Row, named: frozenset[int], forms: set[str]) -> bool:
+    """Whether a row is what a name with a number is about: vectors, or one number without a name of its own."""
+    own = row.meaning.targets
+    if row.is_vectors:
+        return forms <= COLUMNS and (own is None or bool(own & named))
+    return own is None and row.is_number and not row.label and forms == {"numbers"}
 
 
 def _index(row: Row) -> int:
@@ -86,7 +93,7 @@ def headed(rows: Rows, targets: Targets) -> Rows:
     seen: set[tuple[int | None, int]] = set()
     for row in rows:
         said = _matrix(row)
-        heading = said or {"C": "covariance", "R": "correlation"}.get(re.sub(r"\d", "", row.title), heading)
+        heading = said or _LETTERS.get(re.sub(r"\d", "", row.title), heading)
         key = (row.meaning.target, row.meaning.index)
         repeated = key in seen and row.meaning.target == sides["covariance"]
         seen.add(key)
@@ -98,6 +105,8 @@ def headed(rows: Rows, targets: Targets) -> Rows:
 def _matrix(row: Row) -> str:
     """The matrix that a label names."""
     text = words(row)
+    if _VECTORS.search(text) and row.symbol and row.symbol.symbol in _LETTERS:
+        return _LETTERS[row.symbol.symbol]  # eigenvectors of R
     return "covariance" if _COVARIANCE.search(text) else "correlation" if _CORRELATION.search(text) else ""
 
 
@@ -106,7 +115,7 @@ def _component(row: Row, own: int, said: bool, repeated: bool, sides: dict[str, 
     generic = _VECTORS.search(words(row)) is not None
     if generic or ((said or repeated) and row.meaning.target in sides.values()):
         return row.means(own, row.meaning.index)
-    if said and re.sub(r"\d", "", row.title) not in {"C", "R"}:
+    if said and re.sub(r"\d", "", row.title) not in _LETTERS:
         return replace(row, meaning=replace(row.meaning, targets=(row.meaning.targets or frozenset()) | {own}))
     return row
 

@@ -234,5 +234,10 @@ def phrases(names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """What a target may be called, in all languages, as words without articles; letters are symbols."""
     known = [*names, *[other for name in names for other in SYNONYMS.get(name, "").split(", ")]]
     known += [form[0] for code in LANGUAGES for name in known if (form := catalogue(code).messages.get(name))]
-    words = [tuple(w for w in words_of(name.split(": {")[0]) if w not in ARTICLES) for name in known]
+    words = map(_content, known)
     return frozenset(one for one in words if one and max(map(len, one)) > 1)
+
+
+def _content(name: str) -> tuple[str, ...]:
+    """The words of a name, without articles and without what is filled in."""
+    return tuple(word for word in words_of(name.split(": {")[0]) if word not in ARTICLES)

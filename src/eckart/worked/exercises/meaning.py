@@ -34,6 +34,8 @@ _SEVERAL = re.compile(  # the first two components
     r"cuatro|дв|тр|чет)"
 )
 _MINUS = re.compile(r"(?i)(?<!di )(?<!varían )(?<!varian )(?<!variano )\b(?:minus|meno|минус)\b")
+_GRAM = re.compile(r"([AMX])(?:\^T|') ?\1")
+"""The matrix of cross-products, whose eigenvalues are meant where the question does not say more."""
 _START = re.compile(r"(?i)(?:the |la |el |col\w+ )*(?:mean|average|media|средн|initial|inizial|inicial|начальн|start)")
 _NEUTRAL = word_set("""answer answers result solution final so then thus hence therefore we get have i get obtain find
     found here where my the is are and ans sol res it its this that risposta risultato soluzione quindi allora dunque
@@ -73,15 +75,19 @@ def meaning(own: Statement, targets: Sequence[Target]) -> Meaning:
     refuse_changing(said)
     if own.after[:1] == ["("] and _START.match(text_of(own.after)):
         return Meaning(frozenset(), title=text_of(own.label))  # x = 7 (the mean), ...
-    found = [_part(part, targets) for part in _parts(own.label)]
-    chosen = next((one for one in reversed(found) if one.targets is not None or one.sense != Sense()), None)
-    if chosen is None:
-        chosen = found[-1] if found else Meaning()
-    index = next((one.index for one in reversed(found) if one.index), 0)
-    chosen = replace(chosen, sense=replace(chosen.sense, index=chosen.index or index), title=_title(own, chosen))
-    found_so = _consistent(chosen, said, targets)
-    whole = found_so.foreign and "norm" not in chosen.title
-    return replace(found_so, title=text_of(own.label)) if whole else found_so
+    chosen = _chosen([_part(part, targets) for part in _parts(own.label)])
+    chosen = replace(chosen, title=_title(own, chosen))
+    kept = _consistent(chosen, said, targets)
+    whole = kept.foreign and "norm" not in chosen.title
+    return replace(kept, title=text_of(own.label)) if whole else kept
+
+
+def _chosen(parts: list[Meaning]) -> Meaning:
+    """The last meaning that says something, with the last number that is said."""
+    telling = [one for one in parts if one.targets is not None or one.sense != Sense()]
+    chosen = (telling or parts or [Meaning()])[-1]
+    index = next((one.index for one in reversed(parts) if one.index), 0)
+    return replace(chosen, sense=replace(chosen.sense, index=chosen.index or index))
 
 
 def _parts(label: list[Item]) -> list[list[Item]]:
@@ -192,11 +198,16 @@ def _by_words(own: _Label) -> Meaning | None:
     if not own.mentions or own.mentions[0][0] < 0:
         return None
     hits = frozenset(target for target, _ in own.mentions if target >= 0)
-    scalar = all(own.targets[i].form in {"number", "count"} for i in hits)
-    modified = own.has_other or (scalar and any(map(changes, own.words)))
+    modified = own.has_other or _is_changed(own, hits)
     shown = own.title if modified else _named(own.items, own.title)
     sense = replace(own.last, target=None, index=own.index)
     return Meaning(frozenset() if modified else hits, sense, shown, own.squared or own.last.squared, own.prose)
+
+
+def _is_changed(own: _Label, hits: frozenset[int]) -> bool:
+    """Whether a word makes single numbers something else: `the determinant of the inverse`."""
+    scalar = all(own.targets[i].form in {"number", "count"} for i in hits)
+    return scalar and any(map(changes, own.words))
 
 
 def _by_symbol(own: _Label) -> Meaning | None:
@@ -250,18 +261,33 @@ def _symbol(item: Linear, before: Item | None, last: bool, targets: Sequence[Tar
     """The meaning of one symbol, and whether it follows `of`; None if it means nothing new."""
     name = item.symbol or item.name
     own = sense(name, targets) if item.symbol else Sense()
-    of = False
-    if isinstance(before, str):
-        scalar = bool(targets) and targets[0].form in {"number", "count"}
-        if own.free and scalar and re.fullmatch(r"[BDEFGHLNPY]", name):
-            own = Sense()  # the determinant of B
-        of = before.lower() in OF
-        stated = before.lower() in IS and own.target is None and not own.place  # the error is sigma_2 = 4
-        if stated or name in SUBJECTS or (of and own.free):
-            return None
+    word = before.lower() if isinstance(before, str) else ""
+    if word and own.free and _is_other_matrix(name, targets):
+        own = Sense()  # the determinant of B
+    if word and _is_subject(name, own, word, targets):
+        return None
     if own.other and not last and re.fullmatch(r"[A-Z]{2,4}", name):
         return None  # after one step of EM
-    return own, of and own.target is None and not own.other
+    return own, word in OF and own.target is None and not own.other
+
+
+def _is_other_matrix(name: str, targets: Sequence[Target]) -> bool:
+    """Whether a letter is a matrix that the question does not have, where one number is asked for."""
+    scalar = bool(targets) and targets[0].form in {"number", "count"}
+    return scalar and re.fullmatch(r"[BDEFGHLNPY]", name) is not None
+
+
+def _is_subject(name: str, own: Sense, before: str, targets: Sequence[Target]) -> bool:
+    """Whether a symbol behind a word is only what the word is about, or states a value again."""
+    if before in IS and own.target is None and not own.place:
+        return True  # the error is sigma_2 = 4
+    gram = _GRAM.fullmatch(name) is not None and _has_spectrum(targets)
+    return name in SUBJECTS or (before in OF and (own.free or gram))
+
+
+def _has_spectrum(targets: Sequence[Target]) -> bool:
+    """Whether eigenvalues of a table are asked for, which are those of its cross-products."""
+    return any("lambda" in target.names and target.extreme == "smallest" for target in targets)
 
 
 def _norm(text: str, targets: Sequence[Target]) -> Sense:

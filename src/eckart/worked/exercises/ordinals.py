@@ -28,7 +28,7 @@ _FIRST = re.compile(
     rf"(?i)(?<![\w-])(?:(?:{_WORDS[0]})\s+({CARDINAL})|({CARDINAL})\s+(?:{_WORDS[0]}))\s+({_NOUN})(?!\w)"
 )
 _RANGE = re.compile(
-    rf"(?i)(?<![\w-])({_NOUN}|basis|base|базис)(\s*[:=])?\s*(?<=[\s:=])([1-9])\s?(?:-|to|through|al?|до)\s?([1-9])(?!\w|[.,]\d|\s*[-+*/^])(\s*,)?"
+    rf"(?i)(?<![\w-])({_NOUN}|basis|base|базис)(\s*[:=])?\s*(?<=[\s:=])({CARDINAL})\s?(?:-|to|through|al?|до)\s?({CARDINAL})(?!\w|[.,]\d|\s*[-+*/^])(\s*,)?"
 )
 
 
@@ -44,7 +44,9 @@ def with_numbers(text: str) -> str:
     """
     text = _FIRST.sub(lambda found: f"{found[3]} {_listed(1, number_of(found[1] or found[2]))}", text)
     text = _RANGE.sub(
-        lambda found: f"{found[1]}{found[2] or ''} {_listed(int(found[3]), int(found[4]))}{';' if found[5] else ''}",
+        lambda found: (
+            f"{found[1]}{found[2] or ''} {_listed(number_of(found[3]), number_of(found[4]))}{';' if found[5] else ''}"
+        ),
         text,
     )
     text = _AFTER.sub(lambda found: f"{found[1]} {_numbers(found[2])}", text)

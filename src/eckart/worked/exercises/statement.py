@@ -43,6 +43,11 @@ class Statement:
         return whole and (not others or any(isinstance(x, Typed) and x.value % 1 for x in others))
 
     @property
+    def counts(self) -> bool:
+        """Whether its label is what its number counts."""
+        return self.unit and self.is_count
+
+    @property
     def is_whole(self) -> bool:
         """Whether all values are whole numbers."""
         return all(
@@ -53,6 +58,11 @@ class Statement:
     def is_share(self) -> bool:
         """Whether all values are percentages."""
         return bool(self.entries) and all(map(is_percentage, self.entries))
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether a value is a vector or a matrix."""
+        return any(isinstance(x, Grid) for x in self.entries)
 
     @property
     def is_named(self) -> bool:

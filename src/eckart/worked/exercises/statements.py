@@ -9,6 +9,8 @@ belong to it if they follow a verb (`3 is the rank`), otherwise to the next valu
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
@@ -48,6 +50,10 @@ class _Machine:
         self.done: list[Statement] = []
         self.own = Statement()
         self.alternative = self.splits = self.either = False
+        self.steps: dict[str, Callable[[Token], None]] = {
+            "relation": self.relation, "word": self.word, "norm": self.word,
+            **dict.fromkeys(("end", "comma", "open", "close"), self.separator),
+        }  # fmt: skip
 
     def run(self) -> list[Statement]:
         while self.place < len(self.tokens):
@@ -55,19 +61,14 @@ class _Machine:
             if token.starts_value and self.value(token):
                 continue
             self.place += 1
-            if token.kind == "relation":
-                self.relation(token)
-            elif token.kind in {"word", "norm"} or token.text == "|":
-                self.word(token)
-            elif token.kind in {"end", "comma", "open", "close"}:
-                self.separator(token)
-            elif token.text in "+-*/^" and self.own.label and not self.own.entries:
-                self.operator(token)
+            self.steps.get("word" if token.text == "|" else token.kind, self.operator)(token)
         self.close(at_end=True)
         return self.done
 
     def operator(self, token: Token) -> None:
         """A sign behind a label changes its meaning: `det(A)/5`."""
+        if token.text not in "+-*/^" or not self.own.label or self.own.entries:
+            return
         number = self.peek().text if self.peek().kind == "number" else ""
         self.place += bool(number)
         self.own.label[-1:] = [f"{text_of(self.own.label[-1:])}{token.text}{number}"]
@@ -98,18 +99,24 @@ class _Machine:
     def separator(self, token: Token) -> None:
         """The end of a line or sentence closes a statement; after a comma, words belong to the next value."""
         own = self.own
-        text = "," if token.kind == "close" else "(" if token.kind == "open" else token.text
+        text = {"close": ",", "open": "("}.get(token.kind, token.text)
         self.alternative = self.alternative and token.kind not in {"end", "comma"}
         if token.kind == "end":
-            if own.entries or own.equals:
-                self.close(at_end=True)
-            elif own.label:
-                own.label.append(text)
-            self.own.starts = True
-        elif own.after or (own.equals and not own.entries) or (own.entries and self.peek().kind in {"word", "symbol"}):
+            self.end(text)
+        elif own.after or (own.equals and not own.entries):
             own.after.append(text)
-        elif not own.entries and own.label:
+        elif own.entries:
+            own.after += [text] if self.peek().kind in {"word", "symbol"} else []
+        elif own.label:
             own.label.append(text)
+
+    def end(self, text: str) -> None:
+        """The end of a line or a sentence."""
+        if self.own.entries or self.own.equals:
+            self.close(at_end=True)
+        elif self.own.label:
+            self.own.label.append(text)
+        self.own.starts = True
 
     def relation(self, token: Token) -> None:
         own = self.own
@@ -160,14 +167,20 @@ class _Machine:
         skipped = self.tokens[self.place : stop]
         self.place = stop
         text = "".join(one.text for one in skipped)
-        if any(one.kind == "symbol" for one in skipped):
-            if token.kind != "function" or not self.own.label:  # error sqrt(s2^2 + s3^2) = 5
-                self.word(Token("word", text))
+        if self.own.relation in {"=", "≈"} and self.peek().text in {"=", "≈"}:
+            return  # u1 = A v1/sigma1 = (1, 2)
+        if "symbol" in {one.kind for one in skipped}:
+            self.expression(token, text)
         elif self.peek().kind == "word" and (len(skipped) > 1 or not token.is_operand):
             self.place += 1
             self.word(Token("word", text + self.tokens[self.place - 1].text))
-        elif token.is_operand or len(skipped) > 1:
-            self.errors.append(error)
+        else:
+            self.errors += [error] if token.is_operand or len(skipped) > 1 else []
+
+    def expression(self, token: Token, text: str) -> None:
+        """An expression with symbols as a word, except the root behind a name: error sqrt(s2^2 + s3^2) = 5."""
+        if token.kind != "function" or not self.own.label:
+            self.word(Token("word", text))
 
     def skip(self) -> int:
         """The place behind what could not be read."""
@@ -182,21 +195,34 @@ class _Machine:
 
     def entry(self, value: Entry) -> None:
         own = self.own
-        if all(isinstance(item, str) and item.lower() in AND | ARTICLES | {","} for item in own.after):
+        if all(map(_is_filler, own.after)):
             own.after.clear()  # the 4 and the 2
-        if own.entries and self.alternative and not own.after:
-            own.differs = own.differs or not _agree(own.entries[-1], value)
+        if (self.alternative and self.side(value)) or self.repeats(value):
             return
-        if self.repeats(value):
-            return
-        changes = bool(own.entries) and (is_percentage(value) != is_percentage(own.entries[-1]) or
-                                         (own.indices and isinstance(value, Grid)))  # fmt: skip
-        if own.after or changes or (self.splits and own.entries):
+        if own.after or (own.entries and (self.splits or self.changes(value))):
             splits = self.splits and not own.after
             self.close()
             self.own.vector = splits
         self.own.entries.append(value)
         self.splits = False
+
+    def changes(self, value: Entry) -> bool:
+        """Whether a value is of another kind than the one before it: a percentage, or a vector after indices."""
+        own = self.own
+        shares = is_percentage(value) != is_percentage(own.entries[-1])
+        return shares or (own.indices and isinstance(value, Grid))
+
+    def side(self, value: Entry) -> bool:
+        """Whether it is a further side of an equality: the same value, or what an expression with a matrix comes to."""
+        own = self.own
+        if not own.entries or own.after:
+            return False
+        if isinstance(own.entries[-1], Grid) and isinstance(value, Typed):
+            own.entries[-1:] = [value]  # 1/2 det [1 2; 3 4] = -1
+            own.label = [item for item in own.label if not (isinstance(item, str) and re.search(r"[\d*/]", item))]
+        else:
+            own.differs = own.differs or not _agree(own.entries[-1], value)
+        return True
 
     def repeats(self, value: Entry) -> bool:
         """Whether a value after `or` is the one before it, rounded: `√78 or 8.83`."""
@@ -210,22 +236,21 @@ class _Machine:
     def symbols(self, value: Linear) -> None:
         """Symbols are a name, one side of an equality, or indices such as r1, r2 in a basis."""
         is_name = self.is_name(value)
-        vector = self.peek().kind == "open" and self.reader.is_numeric(self.place)
-        is_index = bool(value.index) and not is_name and not vector
+        is_index = bool(value.index) and not is_name and not self.is_before_vector()
         if not is_name and not is_index and any(map(_is_verb, self.own.after[-1:])):
             self.close()  # .. and row 4 is 2 r1 - r2
             self.own.relation = "is"
         own = self.own
+        named = own.entries and self.alternative and not own.label  # 12 = det A
         if self.is_side(value, is_name) and not (is_index and self.is_list()):
             own.equals.append(value)
-        elif own.entries and self.alternative and not own.label:
-            own.label.append(value)  # 12 = det A
-        elif is_index:
+        elif is_index and not named:
             self.index(value)
-        elif own.entries or own.equals:
-            own.after.append(value)
         else:
-            own.label.append(value)
+            own.after.append(value) if (own.entries or own.equals) and not named else own.label.append(value)
+
+    def is_before_vector(self) -> bool:
+        return self.peek().kind == "open" and self.reader.is_numeric(self.place)
 
     def is_name(self, value: Linear) -> bool:
         """Whether symbols name what follows: a relation, a number, or a verb and a value."""
@@ -252,7 +277,7 @@ class _Machine:
         return not (label and (label[-1].index or " " in label[-1].name))
 
     def index(self, value: Linear) -> None:
-        if self.own.indices and all(item in AND | ARTICLES | {","} for item in self.own.after):
+        if self.own.indices and all(map(_is_filler, self.own.after)):
             self.own.after.clear()  # r1 and r2
         if (self.own.entries and not self.own.indices) or self.own.after:
             self.close()
@@ -272,14 +297,19 @@ class _Machine:
             self.done += [own] if own.label else []
             return
         counts = _counts(own.after)
-        if counts and own.is_named and own.is_count and len(own.entries) > 1:
-            self.done.append(replace(own, entries=own.entries[:-1], after=[]))  # sigma = 3.2, 1.5, 1 of them is enough
-            own.entries, own.label = own.entries[-1:], []
+        if counts and len(own.entries) > 1:
+            self.count(own)
         if own.after:
             self.name(own, counts, at_end)
         if own.vector:
             own.entries = _one_vector(own.entries)
         self.done += own.counted() if own.unit else [own]
+
+    def count(self, own: Statement) -> None:
+        """Separate named values from the count behind them: `sigma = 3.2, 1.5, 1 of them is enough`."""
+        if own.is_named and own.is_count:
+            self.done.append(replace(own, entries=own.entries[:-1], after=[]))
+            own.entries, own.label = own.entries[-1:], []
 
     def name(self, own: Statement, counts: bool, at_end: bool) -> None:
         """Share the words after values between a statement and the next one."""
@@ -311,6 +341,11 @@ def _leave_name(own: Statement) -> list[Item]:
     last = max((i for i, item in enumerate(after) if item == ","), default=-1)
     own.after = after[: max(last, 0)]
     return after[last + 1 :]
+
+
+def _is_filler(item: Item) -> bool:
+    """Whether a word between two values says nothing: `3 and the 4`."""
+    return isinstance(item, str) and item.lower() in AND | ARTICLES | {","}
 
 
 def _is_verb(item: Item) -> bool:

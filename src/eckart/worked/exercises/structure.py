@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal, localcontext
+from itertools import product
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import CONTEXT, Grid, Typed, divided
@@ -57,18 +58,23 @@ def _equations(rows: Rows, targets: Targets) -> Rows:
 
 def _scalars(row: Row, singular: bool) -> list[tuple[Typed, int]]:
     """The factors in an equation, and their indices."""
-    left = row.symbol.symbol if row.symbol else ""
-    right = row.equals[0].terms if row.equals else ()
-    dyads = [_DYAD.fullmatch(name) for name, _ in right]
-    if singular and left == "A" and right and all(one and one[1] == one[2] for one in dyads):
-        return [(x, int(one[1])) for (_, x), one in zip(right, dyads, strict=True) if one]
+    if not row.symbol or not row.equals:
+        return []
+    left, right = row.symbol.symbol, row.equals[0].terms
+    if singular and left == "A" and (dyads := _dyads(right)):
+        return dyads
     pair = _PAIR.fullmatch(left)
     if pair is None or len(right) != 1:
         return []
-    image = right[0][0]
-    same = normal(image) == normal(pair[2]) if not singular else normal(image) == normal(re.sub("^[a-z]", "u", pair[2]))
-    digit = re.search(r"\d", pair[2])
-    return [(right[0][1], int(digit[0]) if digit else 0)] if same else []
+    image = re.sub("^[a-z]", "u", pair[2]) if singular else pair[2]
+    index = int(re.sub(r"\D", "", pair[2]) or 0)
+    return [(right[0][1], index)] if normal(right[0][0]) == normal(image) else []
+
+
+def _dyads(terms: Sequence[tuple[str, Typed]]) -> list[tuple[Typed, int]]:
+    """The factors in `4 u1 v1^T + 2 u2 v2^T`, with their indices; none if there is another term."""
+    found = [(x, int(one[1])) for name, x in terms if (one := _DYAD.fullmatch(name)) and one[1] == one[2]]
+    return found if len(found) == len(terms) else []
 
 
 def _factored(rows: Rows, targets: Targets) -> Rows:
@@ -98,43 +104,63 @@ def _combined(rows: Rows, targets: Targets) -> Rows:
     if basis is None or target is None:
         return rows
     columns = [int(x) for x in targets[basis].value]
-    lines: dict[int, dict[int, Typed]] = {}
     rest: Rows = []
+    lines: dict[int, dict[int, Typed]] = {}
     for row in rows:
         line = _line(row, columns)
-        if line is None:
-            rest.append(row)
-        else:
-            lines[line[0]] = line[1]
+        rest += [row] if line is None else []
+        lines |= dict([line]) if line else {}
+    if any(map(_is_combination, lines.items())):
+        return [*rest, named([_coordinates(lines, columns)], target)]
+    plain = lines and not any(row.equals for row in rows)
+    return rest if plain else [row for row in rest if row.entries]
+
+
+def _is_combination(line: tuple[int, dict[int, Typed]]) -> bool:
+    """Whether a row is written with others, not as itself."""
+    return set(line[1]) != {line[0]}
+
+
+def _coordinates(lines: dict[int, dict[int, Typed]], basis: list[int]) -> Grid:
+    """The matrix of coordinates, with those of the basis itself, which may be left out."""
     used = {row for line in lines.values() for row in line}
-    if not any(set(line) != {row} for row, line in lines.items()):
-        return rest if lines and not any(row.equals for row in rows) else [r for r in rest if r.entries]
-    if not used <= set(columns):
-        columns = sorted(used)
+    columns = basis if used <= set(basis) else sorted(used)
     lines = {row: {row: _ONE} for row in columns} | lines
-    grid = Grid(tuple(tuple(lines[row].get(j, _ZERO) for j in columns) for row in sorted(lines)))
-    return [*rest, named([grid], target)]
+    return Grid(tuple(tuple(lines[row].get(j, _ZERO) for j in columns) for row in sorted(lines)))
 
 
 def _line(row: Row, basis: list[int]) -> tuple[int, dict[int, Typed]] | None:
     """The number of a row, and its coordinates in the rows of the basis."""
     label = row.symbol
     if label is None or len(label.terms) != 1:
-        place = row.meaning.index if row.meaning.targets and _is_line(row, basis) else 0
-        return (place, dict(zip(basis, row.numbers, strict=True))) if place else None
+        place = row.meaning.index if row.meaning.targets else 0
+        return _bare_line(row, place, basis)
     name, factor = label.terms[0]
-    index = re.fullmatch(r"[^\W\d_]+_?([1-9])", name)
-    if index is None:
-        return None
-    if row.equals:
-        terms = [(re.fullmatch(r"[^\W\d_]+_?([1-9])", one), x) for one, x in row.equals[-1].terms]
-        if not all(match for match, _ in terms):
-            return None
-        with localcontext(CONTEXT):
-            return int(index[1]), {int(m[1]): divided(x, factor) for m, x in terms if m}  # type: ignore[misc]
-    if not _is_line(row, basis) or (row.meaning.targets is not None and row.meaning.index == 0):
-        return None
-    return int(index[1]), dict(zip(basis, row.numbers, strict=True))
+    index = _row_number(name)
+    if row.equals and index:
+        terms = _terms(row.equals[-1].terms, factor)
+        return (index, terms) if terms else None
+    unnumbered = row.meaning.targets is not None and row.meaning.index == 0
+    return None if unnumbered else _bare_line(row, index, basis)
+
+
+def _bare_line(row: Row, place: int, basis: list[int]) -> tuple[int, dict[int, Typed]] | None:
+    """The numbers of a row as coordinates, if there are as many as the basis has rows."""
+    return (place, dict(zip(basis, row.numbers, strict=True))) if place and _is_line(row, basis) else None
+
+
+def _row_number(name: str) -> int:
+    """3 for r_3; 0 for other names."""
+    found = re.fullmatch(r"[^\W\d_]+_?([1-9])", name)
+    return int(found[1]) if found else 0
+
+
+def _terms(terms: Sequence[tuple[str, Typed]], factor: Typed) -> dict[int, Typed]:
+    """The coordinates in `2 r1 - r2`, divided by a factor; none if another symbol is among them."""
+    if not all(_row_number(name) for name, _ in terms):
+        return {}
+    with localcontext(CONTEXT):
+        return {_row_number(name): divided(x, factor) for name, x in terms}  # type: ignore[misc]
 
 
 def _is_line(row: Row, basis: list[int]) -> bool:
@@ -149,15 +175,23 @@ def _correlations(rows: Rows, targets: Targets) -> Rows:
     found: Rows = []
     chosen: list[Typed] = []
     for row in rows:
-        alone = row.meaning.target == r and row.is_number and not row.meaning.index and not row.starts
-        if found and alone and _is_about(found[-1]):
-            number = found.pop().numbers[0]
-            chosen += [number] if "(" in row.label or _WITH & set(words_of(words(row))) else []
-            found.append(row.means(r, int(number.value)))
-        else:
+        if not found or not _is_alone(row, r) or not _is_about(found[-1]):
             found.append(row)
+            continue
+        number = found.pop().numbers[0]
+        chosen += [number] if _is_choice(row) else []
+        found.append(row.means(r, int(number.value)))
     explicit = any(row.indices or row.meaning.target == columns for row in found)
     return found if explicit or not chosen else [named(chosen, columns), *found]
+
+
+def _is_choice(row: Row) -> bool:
+    return "(" in row.label or bool(_WITH & set(words_of(words(row))))
+
+
+def _is_alone(row: Row, target: int) -> bool:
+    """Whether a row is one number of a target that continues what is before it."""
+    return row.meaning.target == target and row.is_number and not row.meaning.index and not row.starts
 
 
 def _is_about(row: Row) -> bool:
@@ -172,13 +206,26 @@ def _by_entry(rows: Rows, targets: Targets) -> Rows:
         shape = getattr(target.value, "shape", (0, 0))
         letters = {name.lower() for name in target.names if len(name) == 1}
         own = {place: row for row in found if (place := _entry_place(row, letters))}
-        every = {(a, b) for a in range(1, shape[0] + 1) for b in range(1, shape[1] + 1)}
-        if min(shape) < 2 or set(own) not in (every, {(a, b) for a, b in every if a <= b}):
-            continue
-        lines = [tuple(own[a, b].numbers[0] if (a, b) in own else _ZERO for b in range(1, shape[1] + 1))
-                 for a in range(1, shape[0] + 1)]  # fmt: skip
-        found = [named([Grid(tuple(lines))], i), *[row for row in found if row not in own.values()]]
+        every = set(product(range(1, shape[0] + 1), range(1, shape[1] + 1)))
+        if min(shape) > 1 and _is_complete(set(own), every, target):
+            found = [named([_from_entries(own, target)], i), *[row for row in found if row not in own.values()]]
     return found
+
+
+def _from_entries(rows: dict[tuple[int, int], Row], target: Target) -> Grid:
+    """The matrix with some entries; a symmetric one below its diagonal too."""
+    entries = {place: row.numbers[0] for place, row in rows.items()}
+    if target.value.is_symmetric():
+        entries = {(b, a): x for (a, b), x in entries.items()} | entries
+    height, width = target.value.shape
+    return Grid(tuple(tuple(entries.get((a, b), _ZERO) for b in range(1, width + 1)) for a in range(1, height + 1)))
+
+
+def _is_complete(places: set[tuple[int, int]], every: set[tuple[int, int]], target: Target) -> bool:
+    """Whether all entries are given, or those above the diagonal of a triangular or symmetric matrix."""
+    above = {(a, b) for a, b in every if a < b}
+    hollow = target.value.is_symmetric() and not any(target.value.diagonal())
+    return places in (every, above | {(a, b) for a, b in every if a == b}) or (hollow and places == above)
 
 
 def _entry_place(row: Row, letters: set[str]) -> tuple[int, int] | None:

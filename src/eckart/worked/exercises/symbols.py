@@ -53,19 +53,24 @@ def sense(name: str, targets: Sequence[Target]) -> Sense:
     (2, 1, True)
     """
     name = re.sub(r"\^\(([-+]?\w+)\)", r"^\1", name.strip())
-    if place := re.fullmatch(r"(row|column|point)_(\d+)", name):
-        return Sense(place=place[1], index=int(place[2]))
-    if (row := re.fullmatch(r"[Xx](?:'_?(\d)|_?(\d)')", name)) and any(target.by_row for target in targets):
-        return Sense(place="row", index=int(row[1] or row[2]))
-    if re.fullmatch(r"\|\s?[A-Z]\s?\|", name):
-        name = "det"
-    name = re.sub(r"^([UV])[tTh]$", r"\1^T", name)
-    if (space := re.fullmatch(r"(?:E|Eig)_?(\d+)", name)) and any("lambda" in target.names for target in targets):
-        return Sense(key=space[1])
+    name = "det" if re.fullmatch(r"\|\s?[A-Z]\s?\|", name) else re.sub(r"^([UV])[tTh]$", r"\1^T", name)
+    if (place := _numbered(name, targets)) is not None:
+        return place
     found = _called(name, targets)
     if found is not None:
         return Sense(found)
     return _changed(name, targets) or _indexed(name, targets) or _with_argument(name, targets) or _letter(name, targets)
+
+
+def _numbered(name: str, targets: Sequence[Target]) -> Sense | None:
+    """A numbered row, column or point, the row x'_2 of the question, or the eigenspace E_5."""
+    if place := re.fullmatch(r"(row|column|point)_(\d+)", name):
+        return Sense(place=place[1], index=int(place[2]))
+    if (row := re.fullmatch(r"[Xx](?:'_?(\d)|_?(\d)')", name)) and any(target.by_row for target in targets):
+        return Sense(place="row", index=int(row[1] or row[2]))
+    if (space := re.fullmatch(r"(?:E|Eig)_?(\d+)", name)) and any("lambda" in target.names for target in targets):
+        return Sense(key=space[1])
+    return None
 
 
 def normal(name: str) -> str:
@@ -94,22 +99,33 @@ def _called(name: str, targets: Sequence[Target]) -> int | None:
 def _changed(name: str, targets: Sequence[Target]) -> Sense | None:
     """A name with a power, a transpose or a suffix; None if it has none."""
     if squared := re.fullmatch(r"(.+)\^2", name):
-        own = sense(squared[1], targets)
-        able = own.target is not None and (targets[own.target].squared or targets[own.target].unsigned)
-        return replace(own, squared=True) if able else _OTHER
+        return _squared(sense(squared[1], targets), targets)
     if transposed := re.fullmatch(r"(.+?)(?:\^[TtH]|')", name):
-        own = sense(transposed[1], targets)
-        if own.target is None:
-            return own if name.endswith("'") else _OTHER
-        return replace(own, transposed=True) if hasattr(targets[own.target].value, "shape") else _OTHER
+        return _transposed(sense(transposed[1], targets), name, targets)
     if first := re.fullmatch(r"(.+?)\^1", name):
         return sense(first[1], targets)
-    if "^" in name:
-        return _OTHER
-    if (suffixed := _SUFFIX.fullmatch(name)) and (own := sense(suffixed[1], targets)).target is not None:
-        extreme = targets[own.target].extreme
-        return _OTHER if extreme and extreme_of(suffixed[2]) not in {"", extreme} else own
-    return None
+    return _OTHER if "^" in name else _suffixed(name, targets)
+
+
+def _squared(own: Sense, targets: Sequence[Target]) -> Sense:
+    able = own.target is not None and (targets[own.target].squared or targets[own.target].unsigned)
+    return replace(own, squared=True) if able else _OTHER
+
+
+def _transposed(own: Sense, name: str, targets: Sequence[Target]) -> Sense:
+    if own.target is None:
+        return own if name.endswith("'") else _OTHER
+    return replace(own, transposed=True) if hasattr(targets[own.target].value, "shape") else _OTHER
+
+
+def _suffixed(name: str, targets: Sequence[Target]) -> Sense | None:
+    """`lambda_max` and `W_new` are lambda and W, unless the question asks for the smallest."""
+    suffix = _SUFFIX.fullmatch(name)
+    own = sense(suffix[1], targets) if suffix else _OTHER
+    if suffix is None or own.target is None:
+        return None
+    extreme = targets[own.target].extreme
+    return _OTHER if extreme and extreme_of(suffix[2]) not in {"", extreme} else own
 
 
 def _indexed(name: str, targets: Sequence[Target]) -> Sense | None:
@@ -139,15 +155,27 @@ def _with_argument(name: str, targets: Sequence[Target]) -> Sense | None:
         return sense(f"{base}_{pair[1]}", targets)
     if own.target is not None and entry_of(targets[own.target]):
         return own if re.sub(r"\D", "", inside) == entry_of(targets[own.target]) else _OTHER
-    if _SPACE.fullmatch(base) and (value := re.fullmatch(r"(?:lambda\s*=\s*)?([-+\d./\s]+|[-+]?\d*\s?sqrt.*)", inside)):
+    return (_space(inside) if _SPACE.fullmatch(base) else None) or _applied(own, base, inside, targets)
+
+
+def _space(inside: str) -> Sense | None:
+    """The eigenspace of an eigenvalue: `E(-6)`, `E(lambda_2)`."""
+    if value := re.fullmatch(r"(?:lambda\s*=\s*)?([-+\d./\s]+|[-+]?\d*\s?sqrt.*)", inside):
         return Sense(key=value[1])
-    if _SPACE.fullmatch(base) and (order := re.fullmatch(r"lambda_?(\d)", inside)):
-        return Sense(free=True, index=int(order[1]))
-    if own.target is not None and (inside in SUBJECTS or re.fullmatch(r"\d", inside)):
-        return own if inside in SUBJECTS else sense(f"{base}_{inside}", targets)
-    if own.target is not None and targets[own.target].form == "numbers" and re.fullmatch(r"1(\s*[,/]\s*\d)+", inside):
-        return own  # lambda(1,2) = 2 ± sqrt(3): all of them
-    return _OTHER
+    order = re.fullmatch(r"lambda_?(\d)", inside)
+    return Sense(free=True, index=int(order[1])) if order else None
+
+
+def _applied(own: Sense, base: str, inside: str, targets: Sequence[Target]) -> Sense:
+    """A target of the matrix of the question, its entry, or all of its numbers; anything else is another thing."""
+    if own.target is None:
+        return _OTHER
+    if inside in SUBJECTS:
+        return own
+    if re.fullmatch(r"\d", inside):
+        return sense(f"{base}_{inside}", targets)
+    every = targets[own.target].form == "numbers" and re.fullmatch(r"1(\s*[,/]\s*\d)+", inside)
+    return own if every else _OTHER  # lambda(1,2) = 2 ± sqrt(3): all of them
 
 
 def _letter(name: str, targets: Sequence[Target]) -> Sense:
@@ -157,12 +185,13 @@ def _letter(name: str, targets: Sequence[Target]) -> Sense:
         return _OTHER
     if any({name, letter[1]} & set(target.reserved) for target in targets):
         return _OTHER
-    index = int(letter[2] or 0)
-    for target in targets:
-        asked_entry = entry_of(target) or (letter[2] not in {None, "1"} and target.form == "matrix")
-        if letter[1] in target.names and asked_entry:
-            return _OTHER  # another entry than the one that is asked for, or W_2 for the first W
-    return Sense(free=True, index=index)
+    other = any(_is_other_entry(letter[1], letter[2] or "", target) for target in targets)
+    return _OTHER if other else Sense(free=True, index=int(letter[2] or 0))
+
+
+def _is_other_entry(letter: str, index: str, target: Target) -> bool:
+    """Whether a letter means another entry than the one that is asked for, or W_2 for the first W."""
+    return letter in target.names and bool(entry_of(target) or (index not in {"", "1"} and target.form == "matrix"))
 
 
 def entry_of(target: Target) -> str:

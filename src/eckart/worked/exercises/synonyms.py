@@ -16,7 +16,7 @@ SYNONYMS = {
         "eigval, eval, valor propio, собственное число, Rayleigh quotient, quoziente di Rayleigh, "
         "cociente de Rayleigh, отношение Рэлея"
     ),
-    "rank": "rnk, rango",
+    "rank": "rnk, rango, dim row space, dimension row space, dim, dimension",
     "paths": "geodesics, distances",
     "singular values": "svals, valori singolari, valores singulares, сингулярные числа",
     "columns": "cols, col",
@@ -29,8 +29,8 @@ SYNONYMS = {
     ),
     "error": "err, residual, погрешность",
     "Frobenius norm": (
-        "Frobenius error, error in Frobenius norm, errore in norma Frobenius, error en norma Frobenius, "
-        "ошибка по норме Фробениуса, норма Фробениуса"
+        "Frobenius error, Frobenius distance, error in Frobenius norm, errore in norma Frobenius, "
+        "error en norma Frobenius, ошибка по норме Фробениуса, норма Фробениуса"
     ),
     "spectral norm": "spectral error, errore spettrale, norma spettrale, error espectral, norma espectral",
     "back": (
@@ -53,7 +53,7 @@ SYNONYMS = {
     "means": "mean, averages",
     "coordinates": "coords, embedding, coefficients",
     "basis": "rows, row, Rows that form a basis of the row space: {words}.",
-    "approximation": "approssimazione, aproximación, приближение",
+    "approximation": "best rank, best rank one, rank one, approssimazione, aproximación, приближение",
     "right singular vectors": (
         "right vectors, destri, derechos, правые, vettori destri, vectores derechos, правые векторы, "
         "vettori singolari destri, vectores singulares derechos, правые сингулярные векторы"

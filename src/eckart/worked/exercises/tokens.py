@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     |(?P<function>(?:sqrt|cbrt)(?![^\W\d_]))
     |(?P<norm>‖[^‖\n]*‖(?:_?\(?[^\W\d_]\w*\)?|_?\d)?(?:\^\(?2\)?)?)
     |(?P<symbol>[AM][vxuw](?:_?\d)?(?![\w^])|\|\s?[A-Z]\s?\||[A-Z]\+(?=\s*(?:[=≈:]|->|is\b|è|es\b|$|\n))
-        |(?=[A-Za-z_]+[\d^])(?!row|col|rig|fil|lin)(?:{_FACTOR}){{2,4}}(?![^\W\d_])|[A-Za-z]?[A-Z]{{2,4}}{_POWER}?(?![^\W\d_])|{_ONE})
+        |(?=[A-Za-z_]+[\d^])(?!row|col|rig|fil|lin|[a-z]{{3}})(?:{_FACTOR}){{2,4}}(?![^\W\d_])|[A-Za-z]?[A-Z]{{2,4}}{_POWER}?(?![^\W\d_])|{_ONE})
     |(?P<word>[^\W\d_](?:[\w'’]|-(?=[^\W\d_]{{2}})|\.(?=[^\W\d_]\.))*(?:\^\(?2\)?)?)
     |(?P<relation>->|[=≈:])
     |(?P<open>[(\[{{])
@@ -143,30 +143,33 @@ def _close(tokens: Tokens, start: int) -> int:
 def _places(tokens: Tokens) -> Tokens:
     """`row 3` and `third row` as the symbol row_3; `rows 1, 2` and `the first row of Q is` are words."""
     found: Tokens = []
+    rest = [piece for token in tokens for piece in _parted(token)]
     place = 0
-    while place < len(tokens):
-        token = tokens[place]
-        after = tokens[place + 1 : place + 3] + [Token("end", "")] * 2
-        joined = re.fullmatch(r"([^\W\d]+?)_?([1-9])", token.text) if token.kind == "word" else None
-        if joined and place_noun(joined[1]):
-            token, after = replace(token, text=joined[1]), [Token("number", joined[2]), *after]
-            place -= 1
-        noun = place_noun(token.text) if token.kind == "word" else ""
-        if (
-            noun
-            and after[0].kind == "number"
-            and re.fullmatch(r"[1-9]", after[0].text)
-            and not (after[1].text in {"-", "/"} and not after[1].spaced)
-        ):
-            found.append(Token("symbol", f"{noun}_{after[0].text}", token.spaced))
-            place += 2
-        elif token.kind == "word" and re.fullmatch(ORDINAL, token.text, re.IGNORECASE) and place_noun(after[0].text):
-            found.append(Token("symbol", f"{place_noun(after[0].text)}_{ordinal_of(token.text)}", token.spaced))
-            place += 2
-        else:
-            found.append(token)
-            place += 1
+    while place < len(rest):
+        name = _place_name(*(rest[place : place + 3] + [Token("end", "")] * 2)[:3])
+        found.append(Token("symbol", name, rest[place].spaced) if name else rest[place])
+        place += 2 if name else 1
     return found
+
+
+def _parted(token: Token) -> Tokens:
+    """`row3` as a noun and a number."""
+    joined = re.fullmatch(r"([^\W\d]+?)_?([1-9])", token.text) if token.kind == "word" else None
+    if joined is None or not place_noun(joined[1]):
+        return [token]
+    return [replace(token, text=joined[1]), Token("number", joined[2])]
+
+
+def _place_name(token: Token, after: Token, beyond: Token) -> str:
+    """row_3 for `row 3` and for `third row`; "" if there is no such name."""
+    if token.kind != "word":
+        return ""
+    if re.fullmatch(ORDINAL, token.text, re.IGNORECASE) and (noun := place_noun(after.text)):
+        return f"{noun}_{ordinal_of(token.text)}"
+    numbered = after.kind == "number" and re.fullmatch(r"[1-9]", after.text)
+    computed = beyond.text in {"-", "/"} and not beyond.spaced
+    noun = place_noun(token.text)
+    return f"{noun}_{after.text}" if noun and numbered and not computed else ""
 
 
 __all__ = ["PLACES", "Token", "Tokens", "tokens_of"]

@@ -11,6 +11,7 @@ import unicodedata
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
+from eckart.worked.exercises.layout import laid_out
 from eckart.worked.exercises.ordinals import with_numbers
 from eckart.worked.messages import tr
 
@@ -19,7 +20,7 @@ _PLAIN = str.maketrans({
     "÷": "/", "∕": "/", "⁄": "/", "√": "sqrt", "∛": "cbrt", "⟨": "(", "⟩": ")", "〈": "(", "〉": ")",
     "⎡": "[", "⎤": " ", "⎢": " ", "⎥": " ", "⎣": " ", "⎦": "]", "⎛": "(", "⎞": " ", "⎜": " ", "⎟": " ", "⎝": " ",
     "⎠": ")", "∨": ",", "∓": "±", "≃": "≈", "≅": "≈", "ᵀ": "^T", "†": "^+", "→": "->", "⇒": "->", "↦": "->", "⟼": "->",
-    "∈": "=", "↔": "-", "⟷": "-", "✓": "", "✔": "", "☑": "", "“": "", "”": "", '"': "", "«": "", "»": "",
+    "∈": "=", "↔": "->", "⟷": "->", "@": " ", "✓": "", "✔": "", "☑": "", "“": "", "”": "", '"': "", "«": "", "»": "",
     "№": "", "#": "",
 })  # fmt: skip
 _GREEK = {"λ": "lambda", "σ": "sigma", "Σ": "Sigma", "μ": "mu", "φ": "phi", "ρ": "rho", "Λ": "Lambda"}
@@ -49,9 +50,15 @@ _ITEM = (  # 1) or 1. or - before a line
     r"(?m)^[^\S\n]*(?:[a-zа-я\d]\)[^\S\n]+(?=\S)|\d\.[^\S\n]+(?=‖|(?!sqrt|cbrt)[^\W\d_])|"
     r"[-*][^\S\n]+(?=(?!sqrt|cbrt)[^\W\d_]))"
 )
+_PRODUCT = (  # V diag(1, 2) V^T =
+    r"(?<=[=:])\s*[A-Z]\w?\s*\*?\s*diag\([^()]*\)(?:\^\d)?\s*\*?\s*[A-Z]\w?(?:\^\(?-1\)?|\^T|')?\s*=(?!=)"
+)
 _NUMBER = r"\d+(?:[.,]\d+)?"
 _THRESHOLD = (  # 300/350 = 85.7% >= 85%, 0.857 > 0.85
     rf"(?<=%)\s*(?:[<>]=?|[≤≥])\s*{_NUMBER}\s*%|(?<=\d)\s*(?:[<>]=?|[≤≥])\s*0[.,]\d+(?!\s*[<>≤≥%])"
+)
+_TOO_LITTLE = (
+    rf"=?\s*{_NUMBER}\s*%\s*(?:is |are |non |no )?(?:not enough|too little|insufficient|basta\w*|недостаточно)"
 )
 _INDICES = r"(?<!\w)([A-Za-z])_?[1-9](?:[^\S\n]+\1_?[1-9])+(?![\w^(])"  # r1 r2 r3
 _EIGENSYSTEM = r"\s*\{\s*\{([^{}]*)\}\s*,\s*\{((?:\s*\{[^{}]*\}\s*,?){2,})\}\s*\}\s*"
@@ -64,16 +71,22 @@ def plain(text: str) -> str:
     >>> plain(r"$\frac{\sqrt{2}}{2}$"), plain("½√2"), plain("5×10⁻¹"), plain("λ₁ = 2 − √3")
     ('((sqrt(2))/(2))', '(1/2)sqrt2', '5*10^(-1)', 'lambda1 = 2 - sqrt3')
     """
+    text = re.sub(r"q\u0302|\\hat\s*\{?q\}?|\bq_?hat\b", "q'", laid_out(text))
+    text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_]\S*\s*[=≈:])", "; ", text)  # column 3 — q = ..
     text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_])", " это ", text)  # 3 — ранг
     text = re.sub(r"(?<=[^\W_])[^\S\n]+[—–][^\S\n]+", " = ", text).replace("<-", "=")  # Ранг — 3
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
     text = _pasted(text)
     text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")
+    text = re.sub(r"(?<=[\d)\]}])\s*->\s*(?=[^\W\d]\w{0,6}\s*=)", "; ", text)  # 3, 1 -> k = 2
     text = re.sub(r"(?<!\S)\?(?=\s*(?:[=:]|by|with|con|por|на))", "x", text)
     if "\\" in text or "$" in text:
         text = _latex(text)
     text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
-    text = re.sub(_THRESHOLD, "", text)
+    text = re.sub(_THRESHOLD, "", re.sub(_TOO_LITTLE, "", text))
+    text = re.sub(r"\)\s+/\s+(?=[-+]?\d+\s*[(:])", "); ", text)  # 3 (1, 1) / 1 (1, -1)
+    text = re.sub(r"(?m)([:=]\s*)[-+]?[\d./]+\s*->\s*(?=[-+]?[\d./]+\s*$)", r"\1", text)  # x = 9 -> 3
+    text = re.sub(r"(?<![^\W_])([A-Z])\.T\b", r"\1^T", text)
     if inequality := re.search(r"[<≤≥≠]|(?<!-)>", text):
         raise InputError(tr("{sign} was not expected.", sign=repr(inequality[0])))
     # x_{1} is x_1, E_{-6} is E(-6), and a superscript {..} is a parenthesis; remaining braces are a set.
@@ -82,10 +95,10 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=[A-Za-z]_)(?:(\d),(\d)|\((\d)[,;]\s?(\d)\))(?=\s*[=:≈])", _joined, text)  # x_4,1 = 2
     text = re.sub(_INDICES, lambda found: re.sub(r"\s+", ", ", found[0]), text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
-    text = _powers(re.sub(r"\|\|", "‖", text))
+    text = _identifiers(_powers(re.sub(r"\|\|", "‖", text)))
     text = "\n".join(re.sub(r"^\s*\|([^|]*)\|\s*$", r"\1", line) for line in text.splitlines())
     text = with_numbers(_without_results(text))
-    text = re.sub(_WRAPPERS, "", text, flags=re.IGNORECASE)
+    text = re.sub(_WRAPPERS, "", re.sub(_PRODUCT, "", text), flags=re.IGNORECASE)
     text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
     text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = _functions(text)
@@ -111,6 +124,15 @@ def _powers(text: str) -> str:
     return re.sub(r"(?i)\s+(?:to the fourth|alla quarta|a la cuarta|в четв[её]ртой степени)(?!\w)", "^4", text)
 
 
+def _identifiers(text: str) -> str:
+    """Names of programs as words: `n_components`, `corr(x1, y)`, `qVV'`."""
+    text = re.sub(r"(?i)\b(?:corr?|corrcoef|correlation|rho)\s*\(\s*X_?(\d)\s*,\s*y\s*\)", r"r_\1", text)
+    text = re.sub(r"\b(?:[Cc]orr?|corrcoef)\s*\(\s*X\s*,\s*y\s*\)", "r", text)
+    text = re.sub(r"\bq\s?V\s?V'", "qVV^T", text)
+    text = re.sub(r"(?<![^\W_])(?:n|num)_(?=[^\W\d_]{3})", "number of ", text)
+    return re.sub(r"(?<!lambda)(?<!sigma)(?<=[^\W\d_]{3})_(?=[^\W\d_]{3})", " ", text)
+
+
 def _without_results(text: str) -> str:
     """`EigResult(eigenvalues=..., eigenvectors=...)`, as NumPy prints it, as its named parts."""
     while found := re.search(r"\b[A-Za-z]+Result\(", text):
@@ -129,6 +151,7 @@ def _unicode(text: str) -> str:
     text = re.sub(r"[¼-¾⅐-⅞]", lambda m: _fraction(m[0]), text)
     text = re.sub(r"[⁰¹²³⁴-⁹⁺⁻]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
     text = re.sub(r"[₀-₉](?:,[₀-₉])+(?=\s*=)", lambda m: f"({m[0]})", text)
+    text = re.sub(r"(?<=\d)\s*[↔⟷]\s*(?=\d)", "-", text)
     text = text.translate(_LOWERED).translate(_PLAIN)
     for letter, word in _GREEK.items():
         text = text.replace(letter, word)

@@ -8,12 +8,14 @@ from dataclasses import replace
 from decimal import Context, localcontext
 
 from eckart.errors import InputError
-from eckart.worked.exercises.answers import readings, refusal
+from eckart.worked.exercises.answers import Reading, readings, refusal
 from eckart.worked.exercises.arithmetic import DIGITS, Entry, Grid
 from eckart.worked.exercises.assignment import Assignment, Piece, assign
 from eckart.worked.exercises.compare import ALMOST, ORDER, PARTIAL, RIGHT, WRONG, Part, Verdict, count, matrix, number
 from eckart.worked.exercises.compare_columns import are_inverse, axes, common, directions, frame, inverse, scores
 from eckart.worked.exercises.compare_lists import chosen, edges, numbers, ordered, probabilities
+from eckart.worked.exercises.evidence import evident
+from eckart.worked.exercises.knowledge import Knowledge
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import tr
@@ -36,43 +38,56 @@ def compare(part: Part, target: Target) -> Verdict:
     return min(found, key=lambda one: (ORDER.index(one.status), one.misfits, -one.hits, one.message == plain))
 
 
-def judge(answer: str, targets: Sequence[Target]) -> Verdict:
+def judge(answer: str, targets: Sequence[Target], known: Knowledge | None = None) -> Verdict:
     """The verdict on an answer, by its most favourable reading."""
-    best: Verdict | None = None
-    why = ""
-    for rows, errors in readings(answer, targets):
-        why = why or next(iter(errors), "")
-        verdict = _all_rows(rows, targets) if rows else None
-        if verdict is not None and verdict.status == RIGHT and not any(errors):
+    verdicts: list[Verdict] = []
+    reasons: list[str] = []
+    for reading in readings(answer, targets):
+        reasons += reading.errors
+        verdict = _judged_reading(reading, targets, known) if reading.rows else None
+        if verdict and not any(reading.errors):
             return verdict
-        if verdict is not None and not errors and (best is None or _rank(verdict) < _rank(best)):
-            best = verdict
-    if best is None:
+        verdicts += [verdict] if verdict is not None and not reading.errors else []
+    if not verdicts:
         seen = tr("{sign} was not expected.", sign=repr(answer.strip()[:40])) if answer.strip() else ""
-        raise InputError(refusal(why or seen))
-    return best
+        raise InputError(refusal(next(filter(None, reasons), seen)))
+    return min(verdicts, key=_rank)
+
+
+def _judged_reading(reading: Reading, targets: Sequence[Target], known: Knowledge | None) -> Verdict:
+    """The verdict on a reading by its grammar; if that is not right, its values may show that the answer is."""
+    if sum(len(row.atoms()) for row in reading.rows) > _MOST_ATOMS:
+        found = Assignment(cost=100.0)
+        verdict = Verdict(WRONG, tr("The answer has more parts than the question asks for."))
+    else:
+        found = assign(reading.rows, targets, compare)
+        verdict = _consistent(_summary(found, targets), reading.rows)
+    if not verdict and known is not None:
+        pieces = evident(reading.said, found.pieces, targets, known, compare)
+        evidence = _judged(_placed(pieces), targets) if pieces is not None else verdict
+        verdict = evidence or verdict
+    return replace(verdict, cost=found.cost)
+
+
+def _placed(pieces: Sequence[Piece]) -> list[tuple[Piece, int]]:
+    """The pieces that have a target, with it."""
+    return [(piece, piece.target) for piece in pieces if piece.target is not None]
 
 
 def _rank(verdict: Verdict) -> tuple[int, float]:
     return ORDER.index(verdict.status), verdict.cost
 
 
-def _all_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:
-    if sum(len(row.atoms()) for row in rows) > _MOST_ATOMS:
-        return Verdict(WRONG, tr("The answer has more parts than the question asks for."), cost=100.0)
-    found = assign(rows, targets, compare)
-    verdict = _summary(found, targets)
+def _consistent(verdict: Verdict, rows: list[Row]) -> Verdict:
+    """The verdict, unless an equation has two different sides."""
     if verdict.status == RIGHT and any(row.differs for row in rows):
-        verdict = Verdict(
-            ALMOST,
-            tr("In one equation, the left side is right, but the right side has another value."),
-        )
-    return replace(verdict, cost=found.cost)
+        return Verdict(ALMOST, tr("In one equation, the left side is right, but the right side has another value."))
+    return verdict
 
 
 def _summary(found: Assignment, targets: Sequence[Target]) -> Verdict:
     """One verdict from those on the parts, and what is missing."""
-    given = [(piece, piece.target) for piece in found.pieces if piece.target is not None]
+    given = _placed(found.pieces)
     verdict = _judged(given, targets)
     stray = [piece for piece in found.pieces if piece.target is None and not piece.title]
     if stray:
@@ -100,18 +115,27 @@ def _judged(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> Ve
     """The verdict on the parts assigned to targets."""
     bad = [(piece.verdict, i) for piece, i in given if not piece.right]
     if bad:
-        worst = max((verdict.status for verdict, _ in bad), key=ORDER.index)
         several = len(given) > 1 or sum(not target.optional for target in targets) > 1
-        pieces = [f"{targets[i].shown}: {verdict.message}" if several else verdict.message for verdict, i in bad]
-        return Verdict(worst, " ".join([*_right_parts(given, targets), *pieces]))
+        return _wrong_parts(bad, _right_parts(given, targets), targets if several else None)
     if slip := _apart(given, targets):
         return Verdict(ALMOST, slip)
     asked = _missing_parts(given, targets)
-    if asked and not given:
-        return Verdict(WRONG, tr("Still to be found: {names}.", names=", ".join(asked)))
-    if asked:
-        return Verdict(PARTIAL, tr("Right so far. Still to be found: {names}.", names=", ".join(asked)))
-    return Verdict(RIGHT, tr("Right."))
+    return _incomplete(asked, begun=bool(given)) if asked else Verdict(RIGHT, tr("Right."))
+
+
+def _incomplete(asked: list[str], *, begun: bool) -> Verdict:
+    """The verdict on an answer in which something is missing."""
+    names = ", ".join(asked)
+    if begun:
+        return Verdict(PARTIAL, tr("Right so far. Still to be found: {names}.", names=names))
+    return Verdict(WRONG, tr("Still to be found: {names}.", names=names))
+
+
+def _wrong_parts(bad: Sequence[tuple[Verdict, int]], good: list[str], targets: Sequence[Target] | None) -> Verdict:
+    """The verdict on wrong parts, behind what is right; with their names if there are several."""
+    worst = max((verdict.status for verdict, _ in bad), key=ORDER.index)
+    pieces = [f"{targets[i].shown}: {verdict.message}" if targets else verdict.message for verdict, i in bad]
+    return Verdict(worst, " ".join([*good, *pieces]))
 
 
 def _missing_parts(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> list[str]:
@@ -123,9 +147,15 @@ def _in_order(verdict: Verdict) -> bool:
     return any(order == tuple(range(len(order))) for order, _ in verdict.matches)
 
 
+def _is_disordered(together: Sequence[tuple[Target, Verdict]]) -> bool:
+    """Whether scores are not in order, and no eigenvalues say which order is meant."""
+    numbers = any(target.form == "numbers" for target, _ in together)
+    return not numbers and any(target.form == "scores" and not _in_order(verdict) for target, verdict in together)
+
+
 def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
     """The message on paired parts in different orders or with different signs, or ""."""
-    if len(together) == 1 and together[0][0].form == "scores" and not _in_order(together[0][1]):
+    if _is_disordered(together):
         return tr("The vectors are right, but in another order.")
     slip = common(together) if len(together) > 1 else ""
     if slip == "order":
@@ -139,10 +169,12 @@ def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
 
 def _apart(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> str:
     """The inconsistency between parts that are right one by one, or ""."""
-    for pairing in sorted({targets[i].pairing for _, i in given if targets[i].pairing}):
-        together = [(targets[i], piece.verdict) for piece, i in given if targets[i].pairing == pairing]
-        if slip := _unpaired(together):
-            return slip
+    together: dict[str, list[tuple[Target, Verdict]]] = {}
+    for piece, i in given:
+        together.setdefault(targets[i].pairing, []).append((targets[i], piece.verdict))
+    slips = [_unpaired(together[pairing]) for pairing in sorted(together) if pairing]
+    if any(slips):
+        return next(filter(None, slips))
     forms = {targets[i].form: (piece.part, targets[i].shown) for piece, i in given}
     if "inverse" in forms and "axes" in forms and not are_inverse(forms["axes"][0], forms["inverse"][0]):
         return tr("{inverse} is not the inverse of the {matrix} that you give: their product is not the identity.",

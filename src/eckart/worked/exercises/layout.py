@@ -1,0 +1,106 @@
+r"""Layouts around values: Markdown tables, prompts of consoles, rows between bars or slashes, sequences with a limit.
+
+Text in, text out, as in `typed`: a table becomes one statement per named column, `(1 2 | 3 4)` a matrix.
+"""
+
+from __future__ import annotations
+
+import re
+
+_PROMPT = re.compile(r"(?m)^[^\S\n]*(?:>>>|>>|>(?=\s)|In\s?\[\d*\]:|\.\.\.(?=\s))[^\S\n]*")
+_CALL = re.compile(r"(?m)^[\w, \[\]]*(?:=\s*|\w\.)[A-Za-z_][\w.]*\([^()\d]*\)[^\S\n]*(?:\([^()\d]*\)|;)?[^\S\n]*$\n?")
+_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*")
+_COUNTER = re.compile(r"(?i)\s*(?:row|column|col|point|component|pc|i|j|k|n|#|no\.?|riga|colonna|fila|columna|punto|"
+                      r"строка|столбец|точка|componente|компонента|№)?\s*")  # fmt: skip
+_ITEM = r"[-+]?(?:\d+(?:[./]\d+)?)(?:\([^()]*\))?"
+_SEQUENCE = re.compile(rf"(?:(?<![\w.]){_ITEM}\s*,\s*){{1,}}(?:{_ITEM}\s*,?\s*)?(?:\.\.\.|…)\s*,?\s*")
+_BARRED = re.compile(r"(?<=[(\[])([^()\[\]|]*\d[^()\[\]|]*(?:\|[^()\[\]|]*\d[^()\[\]|]*)+)(?=[)\]])")
+_PLAIN = r"[-+−]?\d+(?:[./]\d+)?"
+_LIST = rf"{_PLAIN}(?:(?:\s*,\s*|[^\S\n]+){_PLAIN})+"
+_ROWS = re.compile(rf"(?<![\w.]){_LIST}(?: / {_LIST})+")
+_STEPS = re.compile(r"(?i)(?<![\w.])(?:after |dopo |tras |después de |после )?\d+ (?:iterations?|steps?|rounds?|"
+                    r"iterazion[ei]|pass[oi]|iteraci(?:ón|ones)|pasos?|итераци\w*|шаг\w*)(?!\w)")  # fmt: skip
+_NUMERIC = re.compile(r"[-+\d./,\s()\[\]√^*]|sqrt")
+
+
+def laid_out(text: str) -> str:
+    """The text with tables, prompts, bars and slashes as plain lines.
+
+    >>> laid_out("| column | r |\\n|---|---|\\n| 1 | 0.2 |\\n| 2 | -0.5 |")
+    'r: 0.2, -0.5'
+    >>> laid_out("D: 0 1 / 1 0"), laid_out("(1 2 | 3 4)"), laid_out("3, 6.1, 7.4, ... -> 8")
+    ('D: 0 1\\n1 0', '(1 2 ; 3 4)', '-> 8')
+    """
+    text = _CALL.sub("", _PROMPT.sub("", re.sub(r"(?m)^\s*>>>? *([A-Za-z]\w*) *$", r"\1 =", text)))
+    text = _sentences(text)
+    text = _STEPS.sub("", _SEQUENCE.sub("", text))
+    lines: list[str] = []
+    table: list[list[str]] = []
+    for line in [*text.split("\n"), ""]:
+        if cells := _cells(line):
+            table.append(cells)
+        elif not (_RULE.fullmatch(line) and line.strip()):
+            lines += _table(table)
+            table = []
+            lines.append(_slashed(line))
+    return _BARRED.sub(lambda found: found[1].replace("|", ";"), "\n".join(lines[:-1]))
+
+
+def _sentences(text: str) -> str:
+    """With a line break behind a sentence that ends with a number; in `[1. 2.]` the points belong to the numbers."""
+    pieces, depth, place = [], 0, 0
+    for found in re.finditer(r"[(\[{]|[)\]}]|(?<=\d)\. +(?=[-+\d√])", text):
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+        if found[0][0] == "." and not depth:
+            pieces += [text[place : found.start() + 1], "\n"]
+            place = found.end()
+    return "".join([*pieces, text[place:]])
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a line of a table; none for other lines."""
+    inside = line.strip()
+    if _RULE.fullmatch(line) or "||" in inside or "|" not in inside:
+        return []
+    parts = [part.strip() for part in inside.strip("|").split("|")]
+    ends = {inside[0], inside[-1]}
+    if ends == {"|"}:
+        return parts if len(parts) > 1 else []
+    return parts if len(parts) < 7 and "|" not in ends and all(map(_is_cell, parts)) else []
+
+
+def _is_cell(text: str) -> bool:
+    """Whether a text is a whole value or a name: its brackets are closed, and it is no norm or determinant."""
+    return bool(text.strip()) and text.count("(") == text.count(")") and not re.search(r"[=:]", text)
+
+
+def _is_name(text: str) -> bool:
+    return bool(re.search(r"[^\W\d_]", _NUMERIC.sub("", text)))
+
+
+def _table(table: list[list[str]]) -> list[str]:
+    """A table as lines: one statement for each named column, or the rows below one name."""
+    if not table or not any(map(_is_name, table[0])):
+        return [", ".join(row) for row in table]
+    header, *rows = table
+    named = list(filter(None, header))
+    if len(named) == 1 < len(header):
+        return [f"{named[0]}:", *(", ".join(filter(None, row)) for row in rows)]
+    columns = [column for column in zip(*table, strict=False) if not _counts(*column)]
+    return [f"{name}: {', '.join(cells)}" for name, *cells in columns]
+
+
+def _counts(name: str, *cells: str) -> bool:
+    """Whether a column only numbers the rows."""
+    numbers = [str(i) for i in range(1, len(cells) + 1)]
+    return bool(_COUNTER.fullmatch(name)) and [re.sub(r"\D", "", cell) for cell in cells] == numbers
+
+
+def _slashed(line: str) -> str:
+    """`0 1 / 1 0` as two lines, if all are lists of the same length."""
+    return _ROWS.sub(lambda found: _lines(found[0]), line)
+
+
+def _lines(text: str) -> str:
+    rows = text.split(" / ")
+    return "\n".join(rows) if len({len(re.findall(_PLAIN, row)) for row in rows}) == 1 else text

@@ -163,7 +163,7 @@ def test_what_works_on_the_host_only_is_said(library):
     data = on_gpu(table(), library)
     with pytest.raises(InputError, match="need the data on the host"):
         ek.NMF(3, solver="mu", beta_loss="kullback-leibler").fit(data)
-    with pytest.raises(InputError, match="on the host"):
+    with pytest.raises(InputError, match="these rows are on a GPU"):
         ek.NMF(3).partial_fit(data)
     with pytest.raises(InputError, match="Negative values"):
         ek.NMF(3).fit(-data)

@@ -289,7 +289,9 @@ def test_failed_write_leaves_the_old_file(model: Path, monkeypatch: pytest.Monke
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(newfile.os, "fsync", full)
-    with pytest.raises(ModelFileError, match=r"model.eckart \([\d,]+ bytes\) cannot be written: No space left"):
+    with pytest.raises(
+        ModelFileError, match=r"model.eckart cannot be written: No space left.* after [\d,]+ bytes\. Free"
+    ):
         save(arrests(2), model, overwrite=True)
     assert model.read_bytes() == before
     assert [p.name for p in model.parent.iterdir()] == ["model.eckart"]

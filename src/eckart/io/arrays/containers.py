@@ -49,7 +49,10 @@ class Container(Protocol):
         ...
 
     def check_unchanged(self, array: Any, start: int, stop: int) -> None:
-        """Refuse an array whose rows start..stop have changed since `check`; called after reading them."""
+        """Refuse an array whose rows start..stop have changed since `check`; called before and after reading them.
+
+        Before, because opening a pipe in place of a chunk would block.
+        """
         ...
 
 

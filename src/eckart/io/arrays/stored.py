@@ -80,6 +80,7 @@ class StoredRows(OfStored):
         if self.sparse:
             return self._csr(container, found, start, stop)
         container.check_chunks(found, start, stop)
+        container.check_unchanged(found, start, stop)
         out = self._dense(found, start, stop)
         container.check_unchanged(found, start, stop)
         return out
@@ -96,6 +97,7 @@ class StoredRows(OfStored):
     def _csr(self, container: Container, group: object, start: int, stop: int) -> Block:
         parts = {name: container.get(group, name) for name in ("data", "indices", "indptr")}
         container.check_chunks(parts["indptr"], start, stop + 1)
+        container.check_unchanged(parts["indptr"], start, stop + 1)
         pointers = np.asarray(parts["indptr"][start : stop + 1]).astype(np.int64)
         first, last = int(pointers[0]), int(pointers[-1])
         if (start == 0 and first) or (stop == self.shape[0] and last != self.count) or not 0 <= first <= last:
@@ -104,6 +106,7 @@ class StoredRows(OfStored):
             raise ValueError(f"'indptr' goes up to {last:,}, but there are {self.count:,} values")
         for part in ("data", "indices"):
             container.check_chunks(parts[part], first, last)
+            container.check_unchanged(parts[part], first, last)
         data = np.asarray(parts["data"][first:last])
         indices = np.asarray(parts["indices"][first:last])
         container.check_unchanged(parts["indptr"], start, stop + 1)

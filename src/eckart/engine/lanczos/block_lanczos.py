@@ -191,7 +191,8 @@ class _Run:
         full = self.basis.count + 2 * self.block > self.capacity
         first = self.steps == 1 and self.matrix.resident  # one block says nothing about convergence
         early = first or self.basis.count < self.backend.costs.first_check * (self.target.k or 0)
-        return self.exhausted or full or (self.steps >= self.schedule.following and not early)
+        last = passes_run_out(self) and not self.rode_along
+        return self.exhausted or full or last or (self.steps >= self.schedule.following and not early)
 
     def _assess(self) -> Assessment | None:
         """Ritz pairs, residuals and the best available upper bounds; None while the basis is too small."""

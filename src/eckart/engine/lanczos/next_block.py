@@ -23,7 +23,7 @@ _FLAT_CHECKS = 4
 """Maximum number of steps between checks if convergence is slow."""
 _RIDE_ALONG_PASSES = 4
 """Minimum number of passes that fit into the basis after probes have joined."""
-_LAST_PASSES = 5
+_LAST_PASSES = 8
 """With this many passes left, probes join even if residuals are large: a run that ends without a proof then has a bound
 of the complement from random columns, which is far below the trace on flat spectra.
 """

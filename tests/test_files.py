@@ -184,7 +184,7 @@ def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(type(target), "rename", broken)
         with pytest.raises(
-            EckartError, match=r"No space left on device\. If the folder existed before, it is unchanged"
+            EckartError, match=r"No space left on device\. Free .* If the folder existed before, it is unchanged"
         ):
             write()
     assert (target / "mark").read_text() == "before"

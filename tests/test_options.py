@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import pytest
@@ -36,6 +37,10 @@ D = ek.decompose(X, k=2, scale=True, left=True)
         (lambda: ek.summary(D, title="x"), "It accepts model, width."),
         (lambda: ek.save(D, filename="x"), "Use path=..."),
         (lambda: ek.open_data(X, usecols=["a"]), "Use columns=[...]."),
+        (lambda: ek.decompose(X, ncp=2), "Use k=..."),
+        (lambda: ek.decompose(X, full_matrices=False), "Leave it out: Eckart computes k components"),
+        (lambda: ek.PCA(2, rescale_with_std=True), "Use scale=..."),
+        (lambda: ek.TextConcepts(num_topics=3), "Use n_components=..."),
         (lambda: ek.decompose(X, svd_solver="full"), "'svd_solver'. Leave it out, or use solver=..."),
     ],
 )
@@ -65,3 +70,35 @@ def test_components_in_the_wrong_argument_are_refused_with_the_right_one() -> No
         ek.decompose(X, 2)
     with pytest.raises(ek.errors.ParameterError, match=r"k=0\.95 is not a whole number.* use explain=\.\.\."):
         ek.decompose(X, k=0.95)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("components_", "Use right.T."), ("sdev", "Use explained_variance ** 0.5."), ("transform", "Use eckart.project(")],
+)
+def test_attributes_of_other_libraries_are_refused_with_the_right_one(name: str, hint: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(D, name)
+    assert f"'Decomposition' object has no attribute {name!r}. {hint}" in str(caught.value)
+    with pytest.raises(AttributeError, match=r"no attribute 'valuess'$"):
+        D.valuess  # noqa: B018
+    assert copy.deepcopy(D).k == pickle.loads(pickle.dumps(D)).k == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("SVD", ". Use eckart.TruncatedSVD, or"), ("KPCA", ". Use eckart.KernelPCA."), ("decomposes", "'decompose'?")],
+)
+def test_names_of_other_libraries_are_refused_with_the_right_one(name: str, hint: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(ek, name)
+    assert hint in str(caught.value)
+    assert not hasattr(ek, "__wrapped__")
+
+
+@pytest.mark.parametrize(("make", "what"), [(ek.CUR, "independent column"), (ek.TruncatedSVD, "singular value")])
+def test_too_many_components_are_counted_in_the_refusal(make, what: str) -> None:
+    with pytest.raises(ek.errors.ParameterError, match=f"has at most 4 {what}s\\."):
+        make(9).fit(X)
+    with pytest.raises(ek.errors.ParameterError, match=f"has at most 1 {what}\\."):
+        make(9).fit(X[:1])

@@ -150,9 +150,18 @@ if not TYPE_CHECKING:  # type checkers read the imports above; without this guar
         elif name in _MODULES:
             value = importlib.import_module(_MODULES[name])
         else:
-            raise AttributeError(f"module 'eckart' has no attribute {name!r}")
+            raise AttributeError(f"module 'eckart' has no attribute {name!r}{_hint(name)}")
         globals()[name] = value
         return value
+
+
+def _hint(name: str) -> str:
+    """What to use instead of an unknown name, as the end of a sentence."""
+    if name.startswith("_"):
+        return ""
+    from eckart.options import LIBRARY_NAMES, near_match
+
+    return f". {LIBRARY_NAMES[name]}." if name in LIBRARY_NAMES else near_match(name, __all__)
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,10 @@ class Details:
         A model file may state anything, and a loop trusts every index as an address.
         """
         return None
+
+    def of_leading(self, k: int, dropped: np.ndarray) -> Self:
+        """The details of the first k components; `dropped` are the singular values of the others."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class WordModel:
 
 @dataclass(frozen=True)
 class SVDDetails(Details):
-    """PCA and SVD: lengths of columns and rows of the decomposed matrix, weights, imputed values."""
+    """PCA and SVD: norms of the decomposed matrix, its columns, its rows and its residual; weights, imputed values."""
 
     column_norms: np.ndarray | None = None
     row_norms: np.ndarray | None = None
@@ -85,6 +89,18 @@ class SVDDetails(Details):
     missing: Imputation | None = None
     words: WordModel | None = None
     """Vocabulary of a decomposition of texts."""
+    residual_schatten4: float | None = None
+    """Schatten 4-norm of the residual: (sum of s^4)^(1/4) over all singular values s that the decomposition does not
+    contain. Block Lanczos estimates it from random vectors. None if not known."""
+
+    def of_leading(self, k: int, dropped: np.ndarray) -> Self:
+        kept, found = self.residual_schatten4, self.missing
+        largest = float(np.maximum.reduce(dropped, initial=kept or 0.0))
+        if kept is not None and largest > 0.0:
+            kept = largest * float(((dropped / largest) ** 4).sum() + (kept / largest) ** 4) ** 0.25
+        if found is not None and found.explained_variance_ratio is not None:
+            found = replace(found, explained_variance_ratio=found.explained_variance_ratio[:k])
+        return replace(self, residual_schatten4=kept, missing=found)
 
 
 K = TypeVar("K", bound=Details)

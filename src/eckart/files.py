@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import glob
 import hashlib
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 ZARR_MARKS = ("zarr.json", ".zarray", ".zgroup")
 """A folder with one of these files is a Zarr store."""
+
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+"""Errors of a full disk, of a limit on the size of files and of a quota."""
 
 
 @contextmanager
@@ -53,14 +57,24 @@ def new_file(
         )
         raise error(message) from cause
     except OSError as cause:
-        size = f" ({_length(draft):,} bytes)" if _length(draft) else ""
+        written = f" after {_length(draft):,} bytes" if _length(draft) else ""
         message = (
-            f"{target}{size} cannot be written: {cause.strerror or cause}. If the file existed before, it is unchanged."
+            f"{target} cannot be written: {cause.strerror or cause}{written}. {_remedy(cause)} If the file existed "
+            "before, it is unchanged."
         )
         raise error(message) from cause
     finally:
         with suppress(OSError):  # a read-only file system refuses even names that do not exist
             draft.unlink(missing_ok=True)
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether the system refused to write more: the disk is full, or a quota or a limit on the file size is reached."""
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
+def _remedy(error: OSError) -> str:
+    return "Free some disk space, or choose a folder on another disk." if is_full(error) else "Choose another folder."
 
 
 @contextmanager
@@ -94,7 +108,8 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
             draft.rename(target)
     except OSError as cause:
         message = (
-            f"{target} cannot be written: {cause.strerror or cause}. If the folder existed before, it is unchanged."
+            f"{target} cannot be written: {cause.strerror or cause}. {_remedy(cause)} If the folder existed before, "
+            "it is unchanged."
         )
         raise FileError(message) from cause
     finally:

@@ -42,6 +42,46 @@ class FitKeywords(TypedDict, total=False):
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
+RESULT_NAMES = {
+    "components": "Use right.T",
+    "components_": "Use right.T",
+    "rotation": "Use right",
+    "V": "Use right",
+    "Vt": "Use right.T",
+    "U": "Use left, and decompose with left=True",
+    "S": "Use values",
+    "s": "Use values",
+    "singular_values": "Use values",
+    "singular_values_": "Use values",
+    "sdev": "Use explained_variance ** 0.5",
+    "explained_variance_": "Use explained_variance",
+    "explained_variance_ratio_": "Use explained_variance_ratio",
+    "mean_": "Use mean",
+    "n_components": "Use k",
+    "n_components_": "Use k",
+    "loadings": "Use eckart.tables.loadings(d)",
+    "scores": "Use eckart.project(d, data)",
+    "x": "Use eckart.project(d, data)",
+    "transform": "Use eckart.project(d, data)",
+    "inverse_transform": "Use eckart.reconstruct(d, scores)",
+    "plot": "Use the functions of eckart.plots, such as eckart.plots.biplot(d)",
+    "report": "Use eckart.report(d)",
+}
+"""Attributes of results in other libraries -> what to use here."""
+LIBRARY_NAMES = {
+    "svd": "Use eckart.decompose(data, 'svd')",
+    "SVD": "Use eckart.TruncatedSVD, or eckart.decompose(data, 'svd')",
+    "KPCA": "Use eckart.KernelPCA",
+    "LSA": "Use eckart.TextConcepts",
+    "LSI": "Use eckart.TextConcepts",
+    "plot": "Use the functions of eckart.plots",
+    "read_csv": "Use eckart.open_data",
+    "fit": "Use eckart.decompose",
+    "transform": "Use eckart.project",
+}
+"""Functions and classes of other libraries -> what to use here."""
+
+
 def near_match(given: str, names: Sequence[str]) -> str:
     """'; did you mean ...?' for a name that is nearly one of `names`, in any case: KernelPCA is near kernel_pca."""
     plain = {_letters(name): name for name in reversed(names)}
@@ -76,6 +116,8 @@ SKLEARN_NAMES = {
     "n_oversamples": "Use tol=...; the solver iterates until this accuracy is proved",
     "power_iteration_normalizer": "Leave it out: Eckart does not need it",
     "copy": "Leave it out: Eckart never overwrites the data",
+    "full_matrices": "Leave it out: Eckart computes k components, or all that exist",
+    "engine": "Leave it out: Eckart has one engine",
     "n_jobs": "Leave it out: Eckart uses all cores. To use fewer, call threadpoolctl.threadpool_limits",
     "batch_size": "Use memory=...",
     "chunked": "Use memory=... or stream=True",
@@ -89,12 +131,28 @@ SKLEARN_NAMES = {
 
 
 _SAME_MEANING = (
-    ("k", "n_components", "n_comps", "n_factors", "n_topics", "n_dims", "ncomp", "rank", "most"),
+    (
+        "k",
+        "n_components",
+        "n_comps",
+        "n_factors",
+        "n_topics",
+        "num_topics",
+        "n_dims",
+        "ncomp",
+        "ncp",
+        "nu",
+        "nv",
+        "rank",
+        "rank_",
+        "NumComponents",
+        "most",
+    ),
     ("n_features", "n_features_to_select", "k_features", "keep", "k", "n_components"),
     ("rng", "random_state", "seed"),
     ("solver", "svd_solver", "eigen_solver", "algorithm"),
-    ("center", "with_mean", "centre", "zero_center"),
-    ("scale", "with_std", "standardize", "normalize"),
+    ("center", "with_mean", "centre", "zero_center", "rescale_with_mean"),
+    ("scale", "with_std", "standardize", "normalize", "rescale_with_std", "scale_unit", "scale_"),
     ("tol", "tolerance", "eps"),
     ("sample_weight", "sample_weights", "weights"),
     ("missing", "how", "impute"),

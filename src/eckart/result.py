@@ -16,6 +16,7 @@ from eckart.devices import is_off_host, to_host
 from eckart.displays import html_facts, html_table
 from eckart.formatting import wrapped
 from eckart.notes import Note
+from eckart.options import RESULT_NAMES
 from eckart.planned import Plan, SolveInfo
 
 if TYPE_CHECKING:
@@ -333,6 +334,13 @@ class Decomposition(Generic[D]):
         row_names = None if rows is None else tuple(map(str, rows))
         column_names = None if columns is None else tuple(map(str, columns))
         return replace(self, row_names=row_names, column_names=column_names)
+
+    if not TYPE_CHECKING:  # type checkers must not accept every name
+
+        def __getattr__(self, name: str) -> object:
+            """Refuse an attribute that does not exist, with the one to use."""
+            hint = f". {RESULT_NAMES[name]}." if name in RESULT_NAMES else ""
+            raise AttributeError(f"'Decomposition' object has no attribute {name!r}{hint}", name=name, obj=self)
 
     def __getstate__(self) -> Keywords:
         """The state without cached values, which can be computed again, and with the certificate computed."""

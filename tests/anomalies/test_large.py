@@ -92,7 +92,7 @@ class TestFullDisk:
 
     def test_output_names_the_bytes(self, table, tmp_path, full_disk):
         d = ek.decompose(table, k=20)
-        with pytest.raises(FileError, match=r"scores.npy \([\d,]+ bytes\) cannot be written"):
+        with pytest.raises(FileError, match=r"scores.npy cannot be written: .* after [\d,]+ bytes\. Free"):
             ek.project_to(d, table, tmp_path / "scores.npy")
 
     def test_convert(self, table, tmp_path, full_disk):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -253,7 +254,24 @@ class TestProcess:
         assert done.returncode == 1
         assert done.stderr.count("\n") == 1
         assert "cannot be written: File too large" in done.stderr
+        assert "Free some disk space" in done.stderr
         assert not list(folder.iterdir())
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+    @pytest.mark.parametrize("closed", ["2>&-", "2>&- <&-", "2>&- >&-"])
+    def test_closed_streams_are_not_an_error(self, closed: str, folder: Path) -> None:
+        command = f"{shlex.quote(sys.executable)} -m eckart fit {shlex.quote(str(ARRESTS))} -k 1 -o m.eckart {closed}"
+        subprocess.run(["sh", "-c", command], check=True, cwd=folder)
+        assert eckart.load(folder / "m.eckart").k == 1
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+    def test_output_to_a_closed_stream_is_one_line(self, folder: Path) -> None:
+        arguments = [sys.executable, "-m", "eckart", "report", str(ARRESTS), "-o", "-"]
+        done = subprocess.run(
+            ["sh", "-c", f"{shlex.join(arguments)} >&-"], capture_output=True, text=True, check=False, cwd=folder
+        )
+        assert done.returncode == 1
+        assert "standard output is closed" in done.stderr
 
     @pytest.mark.skipif(
         os.name != "posix" or not Path("/proc/self").exists(), reason="needs a folder nobody may write to"

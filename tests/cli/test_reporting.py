@@ -312,3 +312,31 @@ def test_the_table_is_read_once_and_decomposed_once(folder: Path, monkeypatch: p
     run("report", "t.csv")
     assert opened == ["'t.csv'", "'t.csv'"]
     assert whole == [(50, 4)]
+
+
+def test_labels_keep_all_digits(folder: Path) -> None:
+    """Rounded identifiers of two groups would be one group."""
+    rng = np.random.default_rng(4)
+    lines = [f"{1_000_025 + i % 2},{a:.3f},{b:.3f}" for i, (a, b) in enumerate(rng.standard_normal((20, 2)))]
+    (folder / "t.csv").write_text("batch,x,y\n" + "\n".join(lines))
+    run("report", "t.csv", "--labels", "batch", "-o", "t.html")
+    page = (folder / "t.html").read_text()
+    assert "1000026" in page
+    assert "1e+06" not in page
+    assert "has no column 'group'. Its columns are 'batch', 'x', 'y'." in refused(
+        "report", "t.csv", "--labels", "group"
+    )
+
+
+def test_lists_of_ratings_are_not_told_to_lose_their_identifiers(folder: Path) -> None:
+    lines = [f"{i},{j},{(i * j) % 5 + 1}" for i in range(20) for j in range(15) if (i + j) % 3]
+    (folder / "t.csv").write_text("userId,movieId,rating\n" + "\n".join(lines))
+    text = run("report", "t.csv", "-o", "t.html").output
+    assert "Use 'eckart recommend' instead" in " ".join(text.split())
+    assert "userId', 'movieId' seem" not in text
+
+
+def test_ways_to_treat_missing_values_are_named_by_method(folder: Path) -> None:
+    message = refused("report", ARRESTS, "--method", "nmf", "--missing", "em")
+    assert "use --missing mask." in message
+    assert "Leave it out" not in message

@@ -8,11 +8,14 @@ import pickle
 import warnings
 import weakref
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import eckart as ek
+from eckart.engine.leading import leading
 from eckart.errors import AccuracyWarning
 from eckart.result import Certificate, Decomposition
 
@@ -86,3 +89,60 @@ def test_smallest_values_below_rounding_warn_once_and_name_a_solver_that_finds_t
     assert len(heard) == 1
     assert not d.certificate.proved
     assert ek.decompose(table, "svd", k=1, which="smallest", solver="direct").certificate.proved
+
+
+def _schatten4(table: np.ndarray, k: int, *, scale: bool = False, smallest: bool = False) -> float:
+    centred = table - table.mean(axis=0)
+    values = np.linalg.svd(centred / centred.std(axis=0, ddof=1) if scale else centred, compute_uv=False)
+    return float(np.sum((values[:-k] if smallest else values[k:]) ** 4) ** 0.25)
+
+
+@pytest.mark.parametrize("shape", [(20, 5), (30, 100), (400, 90)])
+@pytest.mark.parametrize("unit", [1.0, 2.0**-700, 2.0**400])
+def test_the_norm_of_the_residual_is_that_of_the_values_left_out(shape: tuple[int, int], unit: float) -> None:
+    random = np.random.default_rng(3)
+    table = random.normal(size=shape) * random.uniform(0.3, 3.0, shape[1])
+    table[:, 0] *= 1e3  # dominates all sums
+    wanted = _schatten4(table, 2)
+    for data, options in (
+        (table, {}), (table, {"left": True}), (table, {"solver": "direct"}), (table, {"solver": "gram"}),
+        (sp.csr_array(table), {}),
+    ):  # fmt: skip
+        found = ek.decompose(data * unit, k=2, **options).details.residual_schatten4
+        assert found / unit == pytest.approx(wanted, rel=1e-9)
+    assert ek.decompose(table, k=min(shape)).details.residual_schatten4 < 1e-6 * wanted
+    scaled, smallest = ek.decompose(table, k=2, scale=True), ek.decompose(table, k=2, which="smallest")
+    assert scaled.details.residual_schatten4 == pytest.approx(_schatten4(table, 2, scale=True), rel=1e-9)
+    assert smallest.details.residual_schatten4 == pytest.approx(_schatten4(table, 2, smallest=True), rel=1e-9)
+    repeated = ek.decompose(table, k=2, sample_weight=np.full(len(table), 3.0)).details.residual_schatten4
+    assert repeated == pytest.approx(3.0**0.5 * wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "float32"])
+def test_block_lanczos_estimates_the_norm_of_the_residual(kind: str) -> None:
+    """The relative error is about sqrt(2 / (b r)) / 4 for b random vectors and an effective rank r near 100."""
+    random = np.random.default_rng(3)
+    table = random.normal(size=(600, 200)) * random.uniform(0.3, 3.0, 200)
+    table[:, :2] *= 10.0
+    data = {"dense": table, "csr": sp.csr_array(table), "float32": table.astype(np.float32)}[kind]
+    d = ek.decompose(data, k=2, solver="lanczos")
+    assert d.info is not None
+    assert d.info.solver == "lanczos"
+    assert d.details.residual_schatten4 == pytest.approx(_schatten4(table, 2), rel=0.04)
+
+
+def test_fewer_components_leave_a_larger_residual(tmp_path: Path) -> None:
+    table = np.random.default_rng(4).normal(size=(40, 12))
+    wanted = _schatten4(table, 3)
+    ek.save(ek.decompose(table, k=3), tmp_path / "model.eckart")
+    for d in (
+        leading(ek.decompose(table, k=7), 3),
+        ek.PCA(0.4).fit(table).decomposition_,
+        ek.IncrementalPCA(3).fit(table).decomposition_,
+        ek.IncrementalPCA(3).fit(table[:5]).partial_fit(table[5:]).decomposition_,
+        ek.load(tmp_path / "model.eckart"),
+    ):
+        expected = wanted if d.k == 3 else _schatten4(table, d.k)
+        assert d.details.residual_schatten4 == pytest.approx(expected, rel=1e-9)
+    few = ek.IncrementalPCA(3).fit(table[:8]).decomposition_  # fewer rows than columns
+    assert few.details.residual_schatten4 == pytest.approx(_schatten4(table[:8], 3), rel=1e-9)

@@ -80,7 +80,12 @@ def test_the_answer_of_the_processor(library, kind, loss, dtype, penalty, same_s
     assert there.reconstruction_err_ == pytest.approx(here.reconstruction_err_, rel=error)
     assert np.all(np.diff(there.loss_history_) <= 0.0)
     if loss == "frobenius":
-        assert there.certificate_.explained == pytest.approx(here.certificate_.explained, rel=error)
+        squares = np.linalg.svd(X.astype(float), compute_uv=False) ** 2
+        best = squares[:4].sum() / squares.sum()
+        for model in (here, there):  # the bound from above depends on the passes that its SVD takes
+            low, high = model.certificate_.explained
+            assert low == pytest.approx(here.certificate_.explained[0], rel=error)
+            assert best * (1 - 1e-6) <= high <= 1.25 * best
 
 
 @pytest.mark.parametrize("library", ["torch", "cupy"])
@@ -163,7 +168,7 @@ def test_what_works_on_the_host_only_is_said(library):
     data = on_gpu(table(), library)
     with pytest.raises(InputError, match="need the data on the host"):
         ek.NMF(3, solver="mu", beta_loss="kullback-leibler").fit(data)
-    with pytest.raises(InputError, match="on the host"):
+    with pytest.raises(InputError, match="these rows are on a GPU"):
         ek.NMF(3).partial_fit(data)
     with pytest.raises(InputError, match="Negative values"):
         ek.NMF(3).fit(-data)

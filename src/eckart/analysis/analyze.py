@@ -166,10 +166,12 @@ def _of_table(
     problem = _problem(table, method, ranks, options)
     d, choice = _with_choice(problem.table, problem.method, problem.options, problem.ranks, requested=requested)
     metadata = getattr(table, "metadata", Metadata())
-    matrix, notes = _matrix_of(problem.table), problem.notes
+    matrix, lines = _matrix_of(problem.table), None
     if problem.method.name == "pca" and isinstance(matrix, np.ndarray):
-        notes = (*_long_form(rating_lines(matrix, metadata), metadata), *notes)
-    d = replace(d.on_host(), notes=(*notes, *d.notes))
+        lines = rating_lines(matrix, metadata)
+    # Such lines consist of identifiers, so advice to leave these out would be wrong.
+    found = [note for note in d.notes if lines is None or code_of(note) != "numbering_column"]
+    d = replace(d.on_host(), notes=(*_long_form(lines, metadata), *problem.notes, *found))
     kept = {**problem.options, "method": problem.method.name}
     return _gathered(
         d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested

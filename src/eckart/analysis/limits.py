@@ -58,7 +58,7 @@ class Spectrum:
 
 def spectrum(kept: Floats, left_out: Floats, rows: float, *, centred: bool) -> Spectrum:
     """The spectrum with a long tail averaged in groups, and directions without variance dropped."""
-    left_out = left_out[left_out > 0]
+    left_out = np.sort(left_out[left_out > 0])[::-1]
     single, others = left_out[:_SINGLE], left_out[_SINGLE:]
     groups = np.array_split(others, min(_SINGLE, len(others))) if len(others) else []
     values = np.concatenate([single, [group.mean() for group in groups]])
@@ -128,11 +128,11 @@ def _nodes() -> tuple[Floats, Floats]:
     return (nodes + 1) / 2, quadrature / 2
 
 
-def typical_moments(residuals: Floats, weights: Floats) -> tuple[float, float]:
-    """Mean and mean square of the Q of the fitted rows, without clear outliers."""
+def typical_moments(residuals: Floats, weights: Floats) -> tuple[float, float, float]:
+    """Mean and mean square of the Q of the fitted rows without clear outliers, and the share of those in all Q."""
     kept = residuals <= most_typical(*(quantile(residuals, weights, share) for share in (0.25, 0.5, 0.75)))
     q, w = residuals[kept], weights[kept]
-    return float(w @ q / w.sum()), float(w @ q**2 / w.sum())
+    return float(w @ q / w.sum()), float(w @ q**2 / w.sum()), 1.0 - float(w @ q) / float(weights @ residuals)
 
 
 def most_typical(low: float, middle: float, high: float) -> float:

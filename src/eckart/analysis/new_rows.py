@@ -8,18 +8,23 @@ without another decomposition. It is sampled many times with a fixed seed.
 
 If the components are well separated, T2 follows Hotelling's F law. Otherwise new rows are closer to the centre than
 fitted ones, and F flags too few. Leaving one row out at a time flags too many, because the next sample would have other
-components. The limit is their geometric mean with weights 1 and 3.
+components. The limit is their geometric mean with weights 1 and 3. Of the smallest components the limit is that of
+leaving one row out: F does not know that they were chosen because the fitted rows vary least along them.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.analysis.limits import Spectrum, q_fitted, t2_hotelling
 from eckart.arrays import Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _DRAWS = 2000
 _TOGETHER = 2_000_000
@@ -36,7 +41,8 @@ def new_row_limits(known: Spectrum, confidence: float) -> tuple[float, float]:
     t2, q, known_t2, known_q = (float(np.quantile(drawn, confidence)) for drawn in _left_out_rows(known))
     # Each quantile is that of an exactly known law, times the ratio of two quantiles of the same draws.
     hotelling = t2_hotelling(k, n, confidence, centred=known.centred)
-    inside = hotelling * (t2 / known_t2) ** _LEFT_OUT_WEIGHT
+    smallest = len(known.left_out) > 0 and known.kept.max() < known.left_out.min()
+    inside = hotelling * (t2 / known_t2) ** (1.0 if smallest else _LEFT_OUT_WEIGHT)
     if not len(known.left_out):
         return inside, math.nan
     # The rows were left out of n, so their law is that of n - 1 rows.
@@ -64,12 +70,14 @@ def _left_out(known: Spectrum, rng: np.random.Generator, draws: int) -> tuple[Fl
     k, n = len(known.kept), known.rows
     counts = np.concatenate([np.ones(k), known.counts])
     scatter = np.concatenate([known.kept, known.left_out]) * (n - 1)
+    order = np.argsort(-scatter, kind="stable")
+    counts, scatter, kept = counts[order], scatter[order], np.flatnonzero(order < k)
     squares = rng.chisquare(counts, (draws, len(counts)))
     others = known.freedom - counts.sum()
     length = squares.sum(axis=1) + (rng.chisquare(others, draws) if others > 1e-9 else 0.0)
     b = known.scale * squares / length[:, None] * scatter
     factor = 1 / known.scale
-    roots = _downdated(b, scatter, k, factor)
+    roots = _downdated(b, scatter, kept, factor)
     gaps = scatter - roots[:, :, None]
     coordinates = 1 / (factor**2 * (b[:, None, :] / gaps**2).sum(axis=2))
     # Without its own contribution to the mean, the row is n / (n - 1) times as far from it.
@@ -77,19 +85,19 @@ def _left_out(known: Spectrum, rng: np.random.Generator, draws: int) -> tuple[Fl
     q = factor**2 * np.maximum(b.sum(axis=1) - coordinates.sum(axis=1), 0.0)
     counted = counts @ scatter
     left = (counted - factor * b.sum(axis=1) - roots.sum(axis=1)) / (n - 2)
-    leverage = (b[:, :k] / scatter[:k]).sum(axis=1)
+    leverage = (b[:, kept] / scatter[kept]).sum(axis=1)
     fixed = factor**2 * (n - 2) * leverage / (1 - factor * leverage)
-    return t2, q / np.maximum(left, 1e-300), fixed, b[:, k:].sum(axis=1)
+    return t2, q / np.maximum(left, 1e-300), fixed, b.sum(axis=1) - b[:, kept].sum(axis=1)
 
 
-def _downdated(b: Floats, scatter: Floats, k: int, factor: float) -> Floats:
-    """The k largest roots m of 1 = factor sum_j b_j / (scatter_j - m), draws x k: one below each pole, by bisection."""
-    below = np.append(scatter[1:], 0.0)[:k]
-    low, high = (np.repeat(ends[None, :], len(b), axis=0) for ends in (below, scatter[:k]))
+def _downdated(b: Floats, scatter: Floats, kept: NDArray[np.intp], factor: float) -> Floats:
+    """The roots m of 1 = factor sum_j b_j / (scatter_j - m) below the poles `kept`, draws x k, by bisection."""
+    poles, below = scatter[kept], np.append(scatter[1:], 0.0)[kept]
+    low, high = (np.repeat(ends[None, :], len(b), axis=0) for ends in (below, poles))
     with np.errstate(divide="ignore"):
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             under = factor * (b[:, None, :] / (scatter - middle[:, :, None])).sum(axis=2) < 1
             low, high = np.where(under, middle, low), np.where(under, high, middle)
     # The pole itself has no direction of its own: a root there means that the row has no part in it.
-    return np.asarray(np.minimum((low + high) / 2, scatter[:k] * (1 - 1e-14)))
+    return np.asarray(np.minimum((low + high) / 2, poles * (1 - 1e-14)))

@@ -51,6 +51,13 @@ def standard_input() -> TextIO:
     return sys.stdin
 
 
+def standard_output() -> TextIO:
+    """Standard output, which may be closed."""
+    if sys.stdout is None:
+        raise Failed("'-' means standard output, but standard output is closed. Give the name of a file with -o.")
+    return sys.stdout
+
+
 @contextlib.contextmanager
 def _terminated_in_order() -> Iterator[None]:
     """End the command on SIGTERM as on any other error, so that drafts and temporary folders are removed.
@@ -86,6 +93,21 @@ def _terminated_in_order() -> Iterator[None]:
             signal.signal(number, handler or signal.SIG_DFL)
 
 
+def _open_closed_streams() -> None:
+    """Give closed standard streams (`2>&-`) to the null device.
+
+    The next file would get their number, and what libraries write to the standard streams would end up in it. Messages
+    are lost, but the work is done; a closed standard output remains an error for what must be written to it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+
+
 class Application(click.Group):
     """The group of all commands, each imported when needed. Every exit goes through `main`.
 
@@ -98,6 +120,7 @@ class Application(click.Group):
 
     def main(self, *args: object, **extra: object) -> Any:
         console = Console()
+        _open_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 # a name may contain characters that the terminal cannot show
@@ -161,8 +184,8 @@ def translated(error: Exception) -> click.ClickException:
 
     if isinstance(error, MemoryBudgetError | MissingDependencyError | ClusterError):
         return Failed(error.worded("cli"))
-    if isinstance(error, CheckpointError) and _refused_by_system(error):
-        return Failed(str(error))
+    if (isinstance(error, CheckpointError) and _refused_by_system(error)) or _is_full(error):
+        return Failed(error.worded("cli") if isinstance(error, EckartError) else str(error))
     if isinstance(error, EckartError):
         return Refused(error.worded("cli"))
     if isinstance(error, MemoryError):
@@ -183,6 +206,14 @@ def _refused_by_system(error: BaseException) -> bool:
     """Whether the cause is a full disk, a missing folder or a similar failure."""
     cause = error.__cause__
     return cause is not None and (isinstance(cause, OSError) or _refused_by_system(cause))
+
+
+def _is_full(error: BaseException) -> bool:
+    """Whether a file could not be written because the disk is full."""
+    from eckart.errors import FileError
+    from eckart.files import is_full
+
+    return isinstance(error, FileError) and is_full(error.__cause__)
 
 
 def _tell(console: Console, error: click.ClickException) -> None:

@@ -227,4 +227,4 @@ def _deliver(console: Console, sheet: Sheet, output: Output, notes: list[str], w
         content = {"output": output.path} if to_file else {what: documents.plain(sheet.values)}
         console.document(shape=[rows, columns], **names, **content)
     elif to_file:
-        console.say(f"Wrote {rows:,} rows x {columns:,} columns to {output.path}.")
+        console.say(f"Wrote {counted(rows, 'row')} x {counted(columns, 'column')} to {output.path}.")

@@ -13,6 +13,7 @@ import click
 from eckart.aliases import Keywords
 from eckart.cli.console import Console
 from eckart.cli.options import Command, Output, gathered
+from eckart.formatting import counted
 from eckart.registry import get_method
 
 if TYPE_CHECKING:
@@ -152,4 +153,4 @@ def write_blocks(
     if console.json:
         console.document(shape=[rows, columns], output=output.path, notes=list(source.metadata.notes))
         return
-    console.say(f"Wrote {rows:,} rows x {columns:,} columns to {output.path}.")
+    console.say(f"Wrote {counted(rows, 'row')} x {counted(columns, 'column')} to {output.path}.")

@@ -120,8 +120,8 @@ class FitOptions:
         ways = ("error", *method.missing)
         if self.missing not in ways:
             use = " or ".join(f"--missing {way}" for way in ways[1:])
-            applies = f"--missing {self.missing} does not apply to --method {_typed(self.method)}. Leave it out."
-            raise click.UsageError(f"{applies} {method.missing_reason}: use {use}.")
+            applies = f"--missing {self.missing} does not apply to --method {_typed(self.method)}."
+            raise click.UsageError(f"{applies} {f'{method.missing_reason}: use {use}' if use else 'Leave it out'}.")
 
     def _check_number(self) -> None:
         """Check that at most one option determines the number of components."""

@@ -65,12 +65,17 @@ def _labelled(source: Source, given: Sequence[str]) -> Source:
     indices = _indices(source, [word for word in words if word not in source.metadata.labels], "--labels")
     if not indices:
         return source
-    labels = {names[j]: tuple(f"{value:g}" for value in column(source, j)) for j in indices}
+    labels = {names[j]: tuple(map(_label, column(source, j).tolist())) for j in indices}
     kept = keep(source, [j for j in range(len(names)) if j not in indices])
     column_roles = kept.metadata.column_roles | dict.fromkeys(labels, "used as a row label, as requested with --labels")
     return replace(
         kept, metadata=replace(kept.metadata, labels=kept.metadata.labels | labels, column_roles=column_roles)
     )
+
+
+def _label(value: float) -> str:
+    """A number as text with all its digits: rounded numbers of two groups could be the same."""
+    return "" if value != value else f"{value:.0f}" if value.is_integer() else repr(value)
 
 
 def column(source: Source, place: int) -> np.ndarray:
@@ -158,9 +163,11 @@ def _no_column(source: Source, word: str, names: Sequence[str], option: str) -> 
             f"{option}: the column {quoted(word)} of {title} contains text, but a decomposition needs "
             "numbers. Leave it out, or encode it as numbers."
         )
+    kind = "column" if option == "--labels" else "numeric column"
+    names = [*names, *source.metadata.labels] if option == "--labels" else names
     near = near_match(word, names)
-    hint = near if near != "." else f". Its numeric columns are {listed(names)}."
-    return f"{option}: {title} has no numeric column {quoted(word)}{hint}"
+    hint = near if near != "." else f". Its {kind}s are {listed(names)}."
+    return f"{option}: {title} has no {kind} {quoted(word)}{hint}"
 
 
 def _identifiers_beyond(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> list[str]:

@@ -20,6 +20,7 @@ from eckart.documentation import document
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take
 from eckart.estimators.template import InvertibleEstimator
+from eckart.formatting import counted
 from eckart.options import Seed
 from eckart.projecting import project, reconstruct
 from eckart.result import Decomposition
@@ -254,4 +255,4 @@ class CUR(FittedCUR):
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
         """(rank, share of the sum of squares): at most one of them."""
-        return allowed.count_or_share_in(self.n_components, shape, f"at most {min(shape)} independent columns")
+        return allowed.count_or_share_in(self.n_components, shape, counted(min(shape), "independent column"))

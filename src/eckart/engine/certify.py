@@ -82,7 +82,7 @@ def assemble(
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
         notes=(*opened.metadata.all_notes, *notes_on(problem, settings, opened)),
-        details=_details(problem, unit, rows=keep_left),
+        details=_details(problem, solution, unit, rows=keep_left),
     )
 
 
@@ -94,14 +94,17 @@ def _scales(moments: Moments) -> np.ndarray:
     return scale
 
 
-def _details(problem: Problem, unit: Callable[[np.ndarray], np.ndarray], *, rows: bool) -> SVDDetails:
-    """Lengths of the columns of B, and of its rows (each times the root of its weight) if known."""
-    moments = problem.moments
+def _details(
+    problem: Problem, solution: Solution, unit: Callable[[np.ndarray], np.ndarray], *, rows: bool
+) -> SVDDetails:
+    """Norms of the columns of B, of its rows (each times the root of its weight) and of the residual, if known."""
+    moments, rest = problem.moments, solution.remaining_squares
     columns = np.sqrt(moments.squares)
     return SVDDetails(
         column_norms=unit(columns if moments.scale is None else columns / moments.scale),
         row_norms=unit(np.sqrt(problem.row_squares)) if rows and problem.row_squares is not None else None,
         row_weights=problem.weights if rows else None,
+        residual_schatten4=None if rest is None else float(unit(rest**0.25)),
     )
 
 

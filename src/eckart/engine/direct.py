@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from eckart.arrays import from_numpy
-from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick
+from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick, remaining_squares
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import lapack_svd_error
 from eckart.engine.threads import one_blas_thread
@@ -46,6 +46,7 @@ def solve_direct(problem: Problem, request: Request) -> Solution:
         upper=upper,
         residuals=np.full(k, 2.0 * rounding + 2.0 * slack * largest),
         spectrum=spectrum,
+        remaining_squares=remaining_squares(spectrum, k, smallest=request.smallest),
         proved=sharp and not undecided,
         undecided=undecided,
         rounding=rounding,

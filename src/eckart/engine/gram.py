@@ -24,12 +24,12 @@ from scipy import special
 
 from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
-from eckart.engine.backends.symmetric import SymmetricMatrix, by_all, leading_pairs
+from eckart.engine.backends.symmetric import SymmetricMatrix, by_all, leading_pairs, squares_without
 from eckart.engine.certificate import residual_bounds
 from eckart.engine.choose import SMALL_WORK
 from eckart.engine.digest import generator
 from eckart.engine.direct import check_finite, singular_triplets, solve_direct
-from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick
+from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick, remaining_squares
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
 from eckart.engine.threads import one_blas_thread
@@ -132,6 +132,9 @@ def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solutio
         upper=values[beyond] + error,
         residuals=np.zeros(k) + 2.0 * error,
         spectrum=values if whole else None,
+        remaining_squares=remaining_squares(values, k, smallest=request.smallest)
+        if whole
+        else squares_without(gram.matrix, values[chosen], vectors[:, chosen]),
         spectrum_error=error,
         proved=not undecided,
         undecided=undecided,
@@ -203,6 +206,7 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
         lower=np.maximum(found.lower[: k + 1], 0.0),
         upper=found.upper[: k + 1],
         residuals=found.residuals[:k],
+        remaining_squares=squares_without(approximate, values[:k], vectors[:, :k]),
         failure_probability=probability,
         rounding=found.error,
         precision=problem.precision,
@@ -251,6 +255,7 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
         upper=upper,
         residuals=np.full(k, 2.0 * rounding + 2.0 * float(slack[0]) * largest),
         spectrum=spectrum,
+        remaining_squares=remaining_squares(spectrum, k, smallest=request.smallest),
         proved=sharp and not undecided,
         undecided=undecided,
         rounding=rounding,
@@ -291,6 +296,7 @@ def refine_leading(problem: Problem, gram: SymmetricMatrix, request: Request) ->
         lower=below[: k + 1],
         upper=upper[: k + 1],
         residuals=residuals[:k],
+        remaining_squares=squares_without(gram.matrix, values[:k], kept[:, :k]),
         proved=is_accurate(below[:k], upper[:k], float(theta[k - 1]), float(theta[0]), request.tolerance),
         rounding=float(np.max(2.0 * near * found.singular + near**2)) + found.squared,
     )

@@ -19,7 +19,7 @@ import numpy as np
 from eckart.arrays import EPSILON, to_numpy
 from eckart.errors import ParameterError
 from eckart.formatting import certified_share
-from eckart.result import Certificate, Decomposition, SVDDetails
+from eckart.result import Certificate, Decomposition
 
 
 def leading(d: Decomposition, k: int) -> Decomposition:
@@ -31,11 +31,6 @@ def leading(d: Decomposition, k: int) -> Decomposition:
         )
     if k >= d.k:
         return d
-    details = d.details
-    if isinstance(details, SVDDetails) and details.missing is not None:
-        ratios = details.missing.explained_variance_ratio
-        if ratios is not None:
-            details = replace(details, missing=replace(details.missing, explained_variance_ratio=ratios[:k]))
     return replace(
         d,
         values=d.values[:k],
@@ -43,7 +38,7 @@ def leading(d: Decomposition, k: int) -> Decomposition:
         left=None if d.left is None else d.left[:, :k],
         certificate=None if d.certificate is None else _certificate(d, d.certificate, k),
         plan=None if d.plan is None else replace(d.plan, k=k),
-        details=details,
+        details=d.details.of_leading(k, to_numpy(d.values[k:]).astype(np.float64)),
     )
 
 

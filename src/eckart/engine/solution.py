@@ -43,6 +43,8 @@ class Solution:
     """All squared singular values of the short side, if computed."""
     spectrum_error: float = 0.0
     """Bound of the absolute error of each of them, if they are eigenvalues of a computed Gram matrix."""
+    remaining_squares: float | None = None
+    """Sum of the squares of all squared singular values except `values`; None if not known."""
     proved: bool = True
     converged: bool = True
     undecided: bool = False
@@ -123,6 +125,12 @@ def is_accurate(lower: np.ndarray, upper: np.ndarray, last: float, largest: floa
     """Whether squared values are known to the tolerance, or as well as float64 allows."""
     width = float(np.max(upper - lower, initial=0.0))
     return width <= max(2.0 * tolerance * last, ATTAINABLE * largest)
+
+
+def remaining_squares(spectrum: np.ndarray, k: int, *, smallest: bool) -> float:
+    """Sum of the squares of a decreasing spectrum, without the k wanted values."""
+    rest = spectrum[: len(spectrum) - k] if smallest else spectrum[k:]
+    return float(rest @ rest)
 
 
 def pick(spectrum: np.ndarray, k: int, *, smallest: bool) -> np.ndarray:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from eckart.arrays import to_numpy
 from eckart.formatting import certified_share
 from eckart.result import Certificate, Decomposition, K
 
@@ -16,7 +17,8 @@ def cut(d: Decomposition[K], k: int) -> Decomposition[K]:
         return d
     certificate = None if d.certificate is None else _cut_certificate(d.certificate, k, d.norm) if k else _none(d)
     left = None if d.left is None else d.left[:, :k]
-    return replace(d, values=d.values[:k], right=d.right[:, :k], left=left, certificate=certificate)
+    details = d.details.of_leading(k, to_numpy(d.values[k:]).astype(np.float64))
+    return replace(d, values=d.values[:k], right=d.right[:, :k], left=left, certificate=certificate, details=details)
 
 
 def _cut_certificate(c: Certificate, k: int, norm: float) -> Certificate:

@@ -11,7 +11,7 @@ import numpy as np
 from eckart.api import decompose
 from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.orthogonal import signs_of
-from eckart.engine.backends.symmetric import leading_pairs
+from eckart.engine.backends.symmetric import leading_pairs, squares_without
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.solution import is_accurate
@@ -22,7 +22,7 @@ from eckart.notes import Note
 from eckart.pca.constants import SQUARED_TOLERANCE
 from eckart.pca.null_space import settle
 from eckart.pca.scatter import Scatter
-from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails, details_of
 from eckart.warning_classes import AccuracyWarning
 
 
@@ -82,6 +82,7 @@ class Running:
             weight=float(self.scatter.count),
             norm=float(np.ldexp(self.scatter.total**0.5, exponent)),
             mean=self.mean,
+            details=self._details(details_of(d, SVDDetails).residual_schatten4, exponent),
             certificate=replace(
                 c,
                 lower=lower,
@@ -92,6 +93,13 @@ class Running:
             plan=_plan(self.scatter, self.k),
             notes=() if self.scatter.exact else (_note(self.scatter),),
         )
+
+    def _details(self, rest: float | None, exponent: int) -> SVDDetails:
+        with np.errstate(over="ignore", under="ignore"):
+            columns = np.ldexp(np.sqrt(to_numpy(self.scatter.squares)), exponent)
+            return SVDDetails(
+                column_norms=columns, residual_schatten4=None if rest is None else float(np.ldexp(rest, exponent))
+            )
 
     def _outside(self, array: Array) -> Array:
         result = from_numpy(np.ascontiguousarray(array), self.prototype) if is_numpy(array) else array
@@ -114,7 +122,10 @@ def _from_factor(scatter: Scatter, k: int) -> Decomposition:
     if not scatter.exact:
         found = replace(found, angle=1.0, proved=False, summary=f"{found.summary} {_note(scatter)}")
     found = replace(found, proved=found.proved and c.proved, failure_probability=c.failure_probability)
-    return replace(d, values=d.values[:k], right=d.right[:, :k], certificate=found)
+    details = details_of(d, SVDDetails).of_leading(k, to_numpy(d.values[k:]).astype(np.float64))
+    if not scatter.exact:  # the residual of F lacks what was lost
+        details = replace(details, residual_schatten4=None)
+    return replace(d, values=d.values[:k], right=d.right[:, :k], certificate=found, details=details)
 
 
 def _from_gram(scatter: Scatter, k: int) -> Decomposition:
@@ -140,6 +151,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
             np.maximum(squares - error, 0.0), squares + error, scatter, k, residuals=np.zeros(k), every=k >= size
         ),
         info=SolveInfo(solver="gram", passes=1),
+        details=SVDDetails(residual_schatten4=squares_without(gram, squares[:k], to_numpy(vectors)[:, :k]) ** 0.25),
     )
 
 

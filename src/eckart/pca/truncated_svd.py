@@ -14,6 +14,7 @@ from eckart.documentation import document
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.to_sklearn import ToSklearn
+from eckart.formatting import counted
 from eckart.options import Seed
 from eckart.pca.export import sklearn_truncated_svd
 from eckart.pca.null_space import settle
@@ -155,7 +156,7 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, 
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
         """(number of components, share of the sum of squares): exactly one of them."""
-        return allowed.count_or_share_in(self.n_components, shape, f"{min(shape)} singular values")
+        return allowed.count_or_share_in(self.n_components, shape, counted(min(shape), "singular value"))
 
     def _like_values(self, array: np.ndarray) -> Array:
         values = self.decomposition_.values

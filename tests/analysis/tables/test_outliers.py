@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -138,6 +139,51 @@ def test_limits_hold_at_their_rate(rows: int, k: int, cut: bool) -> None:
     assert (np.abs(found - 0.05) <= slack).all(), found
 
 
+@pytest.mark.parametrize("shape", [(30, 8), (30, 40), (300, 20)])
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_limits_of_few_components_are_those_of_all(shape: tuple[int, int], k: int) -> None:
+    """The sum of squares of the variances left out determines Q; white noise instead gave limits 15 % too small."""
+    random = np.random.default_rng(k)
+    data = random.normal(size=shape) * np.append(np.linspace(9, 6, k), np.geomspace(3, 0.3, shape[1] - k))
+    wanted = numbers(tables.outlier_limits(ek.decompose(data, left=True), k=k), "limit")[:, 0]
+    for options in ({"k": k, "left": True}, {"k": k + 2, "left": True}):
+        found = numbers(tables.outlier_limits(ek.decompose(data, **options), k=k), "limit")[:, 0]
+        np.testing.assert_allclose(found, wanted, rtol=0.03)
+    new = tables.outlier_limits(ek.decompose(data, k=k))
+    np.testing.assert_allclose(numbers(new, "limit")[:, 0], wanted[2:], rtol=0.03)
+    assert "white" not in str(new.rows)
+
+
+def test_a_model_without_the_sum_of_squares_says_what_it_assumes() -> None:
+    d = ek.decompose(random_table(5), k=2)
+    d = replace(d, details=replace(d.details, residual_schatten4=None))  # as in older files
+    assert tables.outlier_limits(d).rows[1][3] == "rows held out, residual assumed to be white noise"
+
+
+def test_gross_errors_do_not_distort_the_limit() -> None:
+    """Five rows with a residual that dominates all Q; the limit stays near that of the other rows."""
+    random = np.random.default_rng(8)
+    data = random.normal(size=(100, 12)) * np.append([40.0, 30.0], np.ones(10))
+    clean = tables.outlier_limits(ek.decompose(data, k=2, left=True)).rows
+    data[np.arange(5), np.arange(5) + 4] += 15.0
+    spoiled = tables.outlier_limits(ek.decompose(data, k=2, left=True)).rows
+    for before, after in zip(clean, spoiled, strict=True):
+        assert after[2] == pytest.approx(before[2], rel=0.25), before[:2]
+    assert spoiled[1][3] == "moments of Q without outliers"
+
+
+def test_limits_of_the_smallest_components_hold_at_their_rate() -> None:
+    random, deviations, rates = np.random.default_rng(9), np.linspace(3, 0.5, 8), []
+    for _ in range(40):
+        d = ek.decompose(random.normal(size=(60, 8)) * deviations, k=2, which="smallest")
+        limit = numbers(tables.outlier_limits(d), "limit")[:, 0]
+        others = random.normal(size=(400, 8)) * deviations - np.asarray(d.mean)
+        scores = others @ np.asarray(d.right)
+        t2 = (scores**2 / np.asarray(d.explained_variance)).sum(axis=1)
+        rates.append([(t2 > limit[0]).mean(), ((others**2).sum(axis=1) - (scores**2).sum(axis=1) > limit[1]).mean()])
+    assert (np.abs(np.mean(rates, axis=0) - 0.05) <= 0.02).all()
+
+
 def test_limits_are_their_laws() -> None:
     d = arrests()
     table = tables.outlier_limits(d, k=2, confidence=0.99)
@@ -173,11 +219,14 @@ def test_one_gross_error_among_few_rows_is_flagged(rows: int) -> None:
 @pytest.mark.parametrize("freedom", [1, 2, 5, 30])
 def test_moments_of_chi_squared_rows_with_and_without_outliers(freedom: int) -> None:
     drawn = 3.0 * np.random.default_rng(0).chisquare(freedom, 100_000)
-    mean, square = limits.typical_moments(drawn, np.ones(len(drawn)))
+    mean, square, outlying = limits.typical_moments(drawn, np.ones(len(drawn)))
     assert mean == pytest.approx(3.0 * freedom, rel=0.02)
     assert square == pytest.approx(9.0 * freedom * (freedom + 2), rel=0.03)
+    assert outlying < 0.01
     drawn[:5000] *= 1e4
-    assert limits.typical_moments(drawn, np.ones(len(drawn)))[0] == pytest.approx(mean, rel=0.03)
+    robust = limits.typical_moments(drawn, np.ones(len(drawn)))
+    assert robust[0] == pytest.approx(mean, rel=0.03)
+    assert robust[2] > 0.99
 
 
 @pytest.mark.parametrize("weights", [[3.0, 1.0, -2.0], [1.0, 1.0, 1.0, 0.2, -0.1, -5.0]])

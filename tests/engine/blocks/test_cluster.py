@@ -347,7 +347,10 @@ def die(block):
 
 @pytest.mark.parametrize("how", ["a deadly block", "no workers"])
 def test_an_error_in_time_and_never_a_hang(how):
+    import dask
+
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),  # every further attempt starts another worker
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
         ) as cluster,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -220,3 +221,16 @@ def test_names_packed_by_blosc_are_of_any_length(tmp_path: Path) -> None:
     source: Any = open_rows(tmp_path / "a.zarr")
     np.testing.assert_array_equal(source.read(0, len(DENSE)), DENSE)
     assert source.metadata.column_names[1] == "var x"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_chunk_that_becomes_a_pipe_is_refused(tmp_path):
+    """Opening it would wait for a writer."""
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array(str(tmp_path / "a.zarr"), data=np.arange(40.0).reshape(10, 4), chunks=(2, 4))
+    rows = ek.open_data(tmp_path / "a.zarr")
+    (tmp_path / "a.zarr" / "c" / "2" / "0").unlink()
+    os.mkfifo(tmp_path / "a.zarr" / "c" / "2" / "0")
+    np.testing.assert_array_equal(rows.read(0, 2), [[0, 1, 2, 3], [4, 5, 6, 7]])
+    with pytest.raises(FileError, match="c/2/0 disappeared"):
+        rows.read(4, 6)

@@ -22,6 +22,7 @@ from eckart.analysis.measures import (
     row_distances,
     row_scores,
     row_weights,
+    svd_details,
 )
 from eckart.analysis.new_rows import inflation, new_row_limits
 from eckart.arrays import Floats
@@ -31,6 +32,13 @@ from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
     from eckart.result import Decomposition
+
+ALL_VARIANCES, SUMS_OF_SQUARES, MOMENTS_OF_Q, WHITE_NOISE = (
+    "all variances", "sums of the variances and their squares", "moments of Q without outliers", "white noise",
+)  # fmt: skip
+"""How the variances left out are known."""
+_DOMINATED = 0.5
+"""If outliers account for more than this share of Q, the variances left out are estimated without them."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
     {Examples: arrests}
     >>> [row[0] for row in ek.tables.outliers(d, only=True).rows]
-    ['Alaska', 'Rhode Island', 'Mississippi']
+    ['Alaska', 'Rhode Island', 'Mississippi', 'North Carolina']
     """
     found = distances(d, k, confidence)
     near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
@@ -108,7 +116,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
 
     {Examples: arrests}
     >>> [(row[0], row[1], round(float(row[2]), 2)) for row in ek.tables.outlier_limits(d).rows]
-    [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.98), ('T2', 'new', 6.48), ('Q', 'new', 2.56)]
+    [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.58), ('T2', 'new', 6.52), ('Q', 'new', 1.96)]
     """
     k = check_k(d, k)
     inside, outside = new_limits(d, k, confidence)
@@ -123,7 +131,9 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
             else "too few rows"
         )
         lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.outside_limit, found.rule)]
-    rules = ("F, with rows held out", "rows held out") if math.isfinite(inside) else ("too few rows", "too few rows")
+    assumed = "" if _rule(d, k) != WHITE_NOISE else ", residual assumed to be white noise"
+    rules = ("F, with rows held out", f"rows held out{assumed}")
+    rules = rules if math.isfinite(inside) else ("too few rows", "too few rows")
     lines += [("T2", "new", inside, rules[0]), ("Q", "new", outside, rules[1])]
     kinds = ("text", "text", "number", "text")
     caption = f"The limits that {100 * confidence:g} % of normally distributed rows do not exceed."
@@ -214,14 +224,13 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
     """Limits of T2 and Q for new rows; NaN for Q if there is no residual."""
     check_orthogonal(d, "T2 and Q")
     k = check_k(d, k)
-    outside = _residuals(d, k) if d.left is not None else None
-    known, laws = _spectrum(d, k, outside), gap_laws(d, k)
+    (known, rule), laws = _spectrum(d, k, _known_residuals(d, k)), gap_laws(d, k)
     inside, beside = new_row_limits(known, confidence)
     if laws is None:
         return inside, beside * residual_noise(d, k)  # the noise of new rows is that of complete rows
     # New rows have gaps like the fitted ones.
     if math.isfinite(beside):
-        beside *= known.mean_q * laws.q_factor(confidence, typical=not _exact(d)) / q_fitted(known, confidence)
+        beside *= known.mean_q * laws.q_factor(confidence, typical=rule == MOMENTS_OF_Q) / q_fitted(known, confidence)
     return inside * laws.t2_factor(len(known.kept), confidence), beside
 
 
@@ -237,16 +246,24 @@ def _residuals(d: Decomposition, k: int) -> Floats:
     return np.asarray(np.maximum(lengths - inside, 0.0) * (lengths + inside))
 
 
+def _known_residuals(d: Decomposition, k: int) -> Floats | None:
+    return None if d.left is None else _residuals(d, k)
+
+
+def _rule(d: Decomposition, k: int) -> str:
+    """How the variances left out are known."""
+    return _spectrum(d, k, _known_residuals(d, k))[1]
+
+
 def _residual_limit(d: Decomposition, k: int, outside: Floats, confidence: float) -> tuple[float, str]:
     if np.isnan(outside).all():
         return math.nan, "unknown: the lengths of the rows were not stored"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the components explain all of the variance"
-    exact, known, laws = _exact(d), _spectrum(d, k, outside), gap_laws(d, k)
-    rule = "all variances" if exact else "moments of Q"
+    (known, rule), laws = _spectrum(d, k, outside), gap_laws(d, k)
     if laws is None:
         return q_fitted(known, confidence), rule
-    limit = known.mean_q * laws.q_factor(confidence, typical=not exact)
+    limit = known.mean_q * laws.q_factor(confidence, typical=rule == MOMENTS_OF_Q)
     limit *= inflation(known, k) / inflation(known, k + 2.0 * laws.signal)
     return limit, f"{rule}, with missing values set to means"
 
@@ -256,26 +273,47 @@ def _exact(d: Decomposition) -> bool:
     return complete(d) and d.which == "largest"
 
 
-def _spectrum(d: Decomposition, k: int, outside: Floats | None) -> Spectrum:
-    """The variances of all components. Those not computed follow from the moments of Q, or as in white noise."""
+def _spectrum(d: Decomposition, k: int, outside: Floats | None) -> tuple[Spectrum, str]:
+    """The variances of all components, and how those that were not computed are known.
+
+    They have the shape of white noise, with the sums of the variances and of their squares. If the latter is not known,
+    or if outliers dominate Q, both sums follow from the Q of the fitted rows.
+    """
     nonzero, variances, centred = nonzero_components(d), floats(d.explained_variance), d.mean is not None
     kept, following = variances[:k][nonzero[:k]], variances[k:][nonzero[k:]]
     if _exact(d):
-        return spectrum(kept, following, d.weight, centred=centred)
-    freedom = d.weight - 1 if centred else d.weight
-    free = (max(freedom - len(kept), 1.0), float(d.columns - len(kept)))
-    total = max(d.norm**2 / max(d.weight - 1.0, 1.0) - float(kept.sum()), 0.0)
-    squares = None
-    if outside is not None and np.isfinite(outside).all() and np.any(outside > 0):
-        mean, mean_square = typical_moments(outside, row_weights(d))
-        # E Q = (n - 1) c theta_1 / f and E Q^2 = ((n - 1) c)^2 (theta_1^2 + 2 theta_2) / (f (f + 2)), where a row's
-        # left vectors are uniform on a sphere of squared radius c in f dimensions, theta_i = sum of l_a^i left out.
-        radius = (d.weight - 1) * ((d.weight - 1) / d.weight if centred else 1.0)
-        total = mean * freedom / radius
-        squares = max((mean_square * freedom * (freedom + 2) / radius**2 - total**2) / 2, 0.0)
-    ceiling = float(kept.min()) if d.which == "largest" and len(kept) else math.inf
-    count = max(int(min(free)), 0)
-    return spectrum(kept, modelled(total, squares, count, min(free) / max(free), ceiling), d.weight, centred=centred)
+        return spectrum(kept, following, d.weight, centred=centred), ALL_VARIANCES
+    rest, divisor = svd_details(d).residual_schatten4, max(d.weight - 1.0, 1.0)
+    total = max(d.norm**2 / divisor - float(kept.sum() + following.sum()), 0.0)
+    squares, rule = (None, WHITE_NOISE) if rest is None else ((rest**2 / divisor) ** 2, SUMS_OF_SQUARES)
+    found = None if outside is None else _sums_from_rows(d, outside)
+    if found is not None and (squares is None or found[2] > _DOMINATED):
+        total, squares, following, rule = found[0], found[1], following[:0], MOMENTS_OF_Q
+    known = np.concatenate([kept, following])
+    free = (max(d.weight - centred - len(known), 1.0), float(d.columns - len(known)))
+    count, ratio = max(int(min(free)), 0), min(free) / max(free)
+    if d.which == "smallest":  # all others are larger: what exceeds the largest known one is modelled
+        floor = float(known.max(initial=0.0))
+        squares = None if squares is None else max(squares - 2.0 * floor * total + count * floor**2, 0.0)
+        others = floor + modelled(total - count * floor, squares, count, ratio, math.inf)
+    else:
+        others = modelled(total, squares, count, ratio, float(known.min(initial=math.inf)))
+    return spectrum(kept, np.concatenate([following, others]), d.weight, centred=centred), rule
+
+
+def _sums_from_rows(d: Decomposition, outside: Floats) -> tuple[float, float, float] | None:
+    """Sums of the variances left out and of their squares from Q without clear outliers, and the share of those.
+
+    E Q = (n - 1) c theta_1 / f and E Q^2 = ((n - 1) c)^2 (theta_1^2 + 2 theta_2) / (f (f + 2)), where a row's left
+    vectors are uniform on a sphere of squared radius c in f dimensions, theta_i = sum of l_a^i left out.
+    """
+    if not np.isfinite(outside).all() or not np.any(outside > 0):
+        return None
+    centred = d.mean is not None
+    freedom, radius = d.weight - centred, (d.weight - 1) * ((d.weight - 1) / d.weight if centred else 1.0)
+    mean, mean_square, outlying = typical_moments(outside, row_weights(d))
+    total = mean * freedom / radius
+    return total, max((mean_square * freedom * (freedom + 2) / radius**2 - total**2) / 2, 0.0), outlying
 
 
 def whole_row(d: Decomposition, values: object, scores: Floats) -> Floats | None:

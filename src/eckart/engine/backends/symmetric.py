@@ -26,6 +26,8 @@ _FEW = (512, 6, 4)
 driver evd); up to a quarter from size 512 on. Measured as processor times on AMD EPYC, for decaying and flat
 spectra.
 """
+_CANCELLED = 1e-8
+"""A difference smaller than this share of two sums of squares has lost half of its digits."""
 _MANY = 10
 """If this many times the wanted pairs exceeds the size, computing all values first is faster than MRRR."""
 _BLOCK = 64
@@ -100,6 +102,17 @@ def leading_values(matrix: np.ndarray, count: int, prototype: Array | None = Non
         found = _some_values(matrix, count) if size >= _SUBSET_OF_VALUES and 2 * count < size else None
         values = found if found is not None else _here(np.linalg.eigvalsh, matrix)
     return np.asarray(values[::-1][:count])
+
+
+def squares_without(matrix: Array, values: np.ndarray, vectors: np.ndarray) -> float:
+    """Sum of the squares of all eigenvalues except those of the given pairs: ||A - V L V^T||_F^2."""
+    matrix = to_numpy(matrix)
+    whole = float(np.linalg.norm(matrix)) ** 2
+    rest = whole - float(values @ values)
+    if rest < _CANCELLED * whole:
+        with one_blas_thread():
+            rest = float(np.linalg.norm(matrix - (vectors * values) @ vectors.T)) ** 2
+    return rest
 
 
 def pairs(matrix: np.ndarray, prototype: Array | None = None) -> tuple[np.ndarray, np.ndarray]:

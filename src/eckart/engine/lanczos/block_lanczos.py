@@ -38,7 +38,7 @@ from eckart.engine.lanczos.goal import (
     stop_if_hidden_not_worth,
 )
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead, product_of
-from eckart.engine.lanczos.next_block import extended, probes_fit
+from eckart.engine.lanczos.next_block import extended, passes_run_out, probes_fit
 from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound, length_quantile
 from eckart.engine.lanczos.proofs import Proofs

@@ -23,6 +23,10 @@ _FLAT_CHECKS = 4
 """Maximum number of steps between checks if convergence is slow."""
 _RIDE_ALONG_PASSES = 4
 """Minimum number of passes that fit into the basis after probes have joined."""
+_LAST_PASSES = 5
+"""With this many passes left, probes join even if residuals are large: a run that ends without a proof then has a bound
+of the complement from random columns, which is far below the trace on flat spectra.
+"""
 _FEW_PROBES, _NARROW = 4, 8
 """Number of probes that join float64 blocks up to this width. In float32, rounding would exceed what so few show."""
 
@@ -69,7 +73,9 @@ def _with_random(
 
 
 def _probes_due(run: _Run, state: Assessment, width: int) -> bool:
-    """Whether probes join: once in the first cycle, when wanted residuals are small and passes remain."""
+    """Whether probes join: once in the first cycle, when wanted residuals are small or few passes remain."""
+    if passes_run_out(run):
+        return probes_fit(run, width)
     worst = float(state.residuals[: state.k].max())
     threshold = run.backend.costs.probe_threshold * max(float(state.values[state.k - 1]), state.goal)
     if worst > threshold:
@@ -79,9 +85,14 @@ def _probes_due(run: _Run, state: Assessment, width: int) -> bool:
     return probes_fit(run, width)
 
 
+def passes_run_out(run: _Run) -> bool:
+    """Whether so few passes remain that probes must join now to show anything."""
+    return 2 <= run.allowed - run.passes <= _LAST_PASSES
+
+
 def probes_fit(run: _Run, width: int) -> bool:
     """Whether probes may join a block of `width` columns now: enough passes fit into the basis after them."""
-    if run.rode_along or run.flat or run.restarts or run.proofs.phase is not None:
+    if run.rode_along or (run.flat and not passes_run_out(run)) or run.restarts or run.proofs.phase is not None:
         return False
     fits = run.basis.count + _RIDE_ALONG_PASSES * (width + _probes(run)) <= run.capacity
     return fits or run.capacity >= run.matrix.size

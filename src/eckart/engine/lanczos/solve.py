@@ -17,6 +17,8 @@ from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem
 
 _SMALLEST_TOLERANCE, _LOOSE = 1e-9, 1e-3
+_HIDDEN = {"float64": 1e-8, "float32": 1e-4}
+"""Share of ||G Q||_F^2 below which what remains of it without the computed pairs may be rounding."""
 
 
 def solve_lanczos(
@@ -36,7 +38,8 @@ def solve_lanczos(
     the data must not know them. `worth` may end the run with a NotWorthError (`terms.Target`).
     """
     size, backend = problem.shape[1], backend_of(problem.prototype)
-    start, product = _first_product(problem, backend, backend.signs(rng, size, block))
+    start, product, random = _first_product(problem, backend, backend.signs(rng, size, block))
+    products = backend.inner(product, product) if random and not request.smallest else None
     begin_digest(problem.data)
     # c - G has the same Krylov spaces as G. Its largest values are the smallest of G, and c >= lambda_1(G).
     shift = _finite(problem.total) if request.smallest else 0.0
@@ -80,7 +83,8 @@ def solve_lanczos(
         )
     except _ZeroMatrixError:
         return _zero(problem, backend, request, start)
-    return _solution(pairs, request, shift, block)
+    remaining = None if products is None else _remaining_squares(pairs, backend, start, products)
+    return _solution(pairs, request, shift, block, remaining)
 
 
 class _ZeroMatrixError(Exception):
@@ -92,20 +96,38 @@ def _finite(total: float) -> float:
     return total
 
 
-def _first_product(problem: Problem, backend: Backend, random: Array) -> tuple[Array, Array]:
-    """(an orthonormal block, G times it): the random block, or G times it in low precision if that is cheap."""
+def _first_product(problem: Problem, backend: Backend, random: Array) -> tuple[Array, Array, bool]:
+    """(an orthonormal block, G times it, whether it is the random block).
+
+    It is G times the random block in low precision if that is cheap.
+    """
     ahead = problem.approximate(random)
     if ahead is not None:
         draft = backend.draft_orthonormal(ahead)
         block = backend.orthonormalize(ahead) if draft is None else draft.block
         product = problem.first(block)
         if draft is None or draft.good(0.0):
-            return block, product
+            return block, product, False
     start = backend.orthonormalize(random)
-    return start, problem.first(start)
+    return start, problem.first(start), True
 
 
-def _solution(pairs: Pairs, request: Request, shift: float, block: int) -> Solution:
+def _remaining_squares(pairs: Pairs, backend: Backend, start: Array, products: Array) -> float | None:
+    """Estimate of ||H||_F^2, H = G - V L V^T, from the first product; None if rounding hides it.
+
+    The start block Q spans random directions, and H Q = H (I - V V^T) Q, so ||H Q||_F^2 / ||(I - V V^T) Q||_F^2
+    estimates the mean square of the size - k remaining eigenvalues (Hutchinson, 1990). The relative error is about
+    sqrt(2 / (b r)) for b columns and an effective rank r of H.
+    """
+    along = np.sum(backend.to_host(backend.inner(pairs.vectors, start)) ** 2, axis=1)  # ||v^T Q||^2 for each v
+    whole = float(np.trace(backend.to_host(products)))
+    rest, outside = whole - float(pairs.values**2 @ along), int(start.shape[1]) - float(along.sum())
+    if rest < _HIDDEN[pairs.precision] * whole or outside <= 0.0:
+        return None
+    return rest / outside * (int(start.shape[0]) - len(along))
+
+
+def _solution(pairs: Pairs, request: Request, shift: float, block: int, remaining: float | None) -> Solution:
     k = len(pairs.values)
     values, lower, upper = pairs.values, pairs.lower, pairs.upper
     proved = pairs.proved
@@ -123,6 +145,7 @@ def _solution(pairs: Pairs, request: Request, shift: float, block: int) -> Solut
         lower=np.maximum(lower, 0.0),
         upper=np.maximum(upper, 0.0),
         residuals=pairs.residuals,
+        remaining_squares=remaining,
         proved=proved,
         converged=pairs.converged or pairs.undecided,
         undecided=pairs.undecided,

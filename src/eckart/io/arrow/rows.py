@@ -193,6 +193,11 @@ def _names_dropped(roles: Roles) -> Note:
     return Note("names_dropped", text)
 
 
+def _pieces_of(file: int, pieces: list[tuple[int, int]], counts: list[int]) -> list[tuple[int, int]]:
+    """(number, rows) of the pieces of one file."""
+    return [(group, count) for (owner, group), count in zip(pieces, counts, strict=True) if owner == file]
+
+
 def _texts(
     states: tuple[FileState, ...], pieces: list[tuple[int, int]], counts: list[int], roles: Roles, parquet: bool
 ) -> dict[int, pa.ChunkedArray]:
@@ -206,7 +211,7 @@ def _texts(
     for number, state in enumerate(states):
         with reading(shown(state.path), kind=kind):
             reader = ParquetPieces(state.path, roles.texts) if parquet else ArrowPieces(state, roles.texts)
-            own = [(group, count) for (owner, group), count in zip(pieces, counts, strict=True) if owner == number]
+            own = _pieces_of(number, pieces, counts)
             for j, column in (text_columns(reader, own) if own else {}).items():
                 found[j] += column.chunks
     return {j: pa.chunked_array(chunks) for j, chunks in found.items()}

@@ -58,15 +58,19 @@ def _column(name: str, values: Any, kind: pa.DataType | None) -> pa.Array:
         ) from error
 
 
+def _entry(data: Mapping[Any, Any], key: str, names: str) -> Any:
+    if key not in data:
+        raise InputError(f"The mapping has no key {key!r}. Its keys are {names}.")
+    return data[key]
+
+
 def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
     """The content of a mapping: the array `key`, its only two-dimensional array, or a table of its columns."""
     if not data:
         raise InputError("The mapping is empty: it has no columns.")
     names = listed([str(name) for name in data])
     if key is not None:
-        if key not in data:
-            raise InputError(f"The mapping has no key {key!r}. Its keys are {names}.")
-        return data[key]
+        return _entry(data, key, names)
     if all(isinstance(value, Mapping) for value in data.values()):
         raise InputError(
             "The mapping contains a mapping for each name, so the order of the rows is unclear. Convert it to a data "

@@ -113,7 +113,7 @@ def _without_separators(cell: str, decimal: str) -> str:
 
 
 _CORRECTIONS: tuple[tuple[Callable[[str], object], str], ...] = (
-    (is_accounting, "Write negative numbers with a minus sign instead of parentheses."),
+    (re.compile(r"\(\d[\d.,]*\)").fullmatch, "Write negative numbers with a minus sign instead of parentheses."),
     (is_grouped, "Write the exponent with E instead of D."),
     (re.compile(AMOUNT).match, "Write the number without a symbol or unit."),
 )

@@ -65,8 +65,8 @@ class Page:
     signs: dict[str, str]
     """Columns of numbers with a currency or percent sign, and the sign."""
 
-    def __init__(self, name: str, layout: Layout) -> None:
-        self.name, self.layout, self.signs = name, layout, {}
+    def __init__(self, name: str, layout: Layout, line: int = 1) -> None:
+        self.name, self.layout, self.signs, self._line = name, layout, {}, line
         cells = len(layout.sample[0]) if layout.sample else len(layout.header or [])
         self.named_rows = _short_header(layout)
         header = layout.header or [f"column {position}" for position in range(1, cells + 1)]
@@ -80,7 +80,7 @@ class Page:
         return Records(self.layout.data, self.layout.body, self.layout.delimiter)
 
     def place(self, row: int) -> str:
-        return f"{self.name}, line {self.records.line(row)}"
+        return f"{self.name}, line {self.records.line(row) + self._line - 1}"
 
     def _refuse_wrong_width(self, cells: int) -> None:
         if self.layout.sample and cells != len(self.columns):
@@ -108,8 +108,8 @@ class Page:
         return ""
 
     def refuse_cell(self, row: int, column: str, cell: str, remedy: str = "") -> NoReturn:
-        title = f" {_TITLE}" if row < _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
-        title = title or (_UNITS if row == 0 else "")
+        title = f" {_TITLE}" if row + self._line <= _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
+        title = title or (_UNITS if row == 0 and self._line <= _TITLE_ROWS else "")
         raise FileError(
             f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, "
             f"although most cells of the column are numbers. {advice(cell, self.layout.decimal)}{remedy}{title}"
@@ -142,6 +142,12 @@ def refuse_stray_quote(data: bytes, body: int, delimiter: str, name: str, line: 
             "middle of a cell. Close the quote, or put quotes around the whole cell and write the "
             'inner quote twice: "5"" pipe".'
         )
+
+
+def leave_out(column: str) -> str:
+    """How to leave out a column with an invalid cell."""
+    without = either("columns=[...] with the others", f"--drop {shlex.quote(column)}")
+    return f" To leave the column out, use {without}."
 
 
 def _mark(layout: Layout) -> str:
@@ -278,8 +284,7 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> t
         return plain, "number"
     if used and 2 * meant_as_numbers(trimmed) > known:
         row = pc.index(pc.fill_null(numeric, True), False).as_py()
-        without = either("columns=[...] with the others", f"--drop {shlex.quote(name)}")
-        page.refuse_cell(row, name, cells[row].as_py(), f" To leave the column out, use {without}.")
+        page.refuse_cell(row, name, cells[row].as_py(), leave_out(name))
     return trimmed, _kind_of_text(trimmed, known)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from typing import NoReturn
 
 from eckart.errors import FileError, ParameterError
 from eckart.notes import Note
@@ -31,12 +32,20 @@ def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[N
     text = plain_lines(decoded)
     place = text.find(b"\0")
     if place >= 0:
-        line = text.count(b"\n", 0, place) + 1
-        raise FileError(
-            f"{name}, line {line}: there is a NUL byte, so the file is damaged or is not a text file. "
-            "Export it again as CSV."
-        )
+        refuse_nul(name, text.count(b"\n", 0, place) + 1)
     return text, notes
+
+
+def refuse_nul(name: str, line: int) -> NoReturn:
+    raise FileError(
+        f"{name}, line {line}: there is a NUL byte, so the file is damaged or is not a text file. Export it again as "
+        "CSV."
+    )
+
+
+def line_ends(text: bytes) -> int:
+    """Number of line ends of any kind."""
+    return text.count(b"\n") + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
 
 
 def plain_lines(text: bytes) -> bytes:
@@ -72,6 +81,20 @@ def _decoded(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[
             return _recoded(data, "cp1252", name), [note]
         except FileError:
             return _recoded(data, "latin-1", name), [note]
+
+
+def likely_encoding(data: bytes) -> str:
+    """The encoding of a text that is not UTF-8, by the rules for a text that is read whole."""
+    for mark, kind in _MARKS:
+        if data.startswith(mark) and kind != "utf-8":
+            return "utf-16"
+    if bare := _bare_utf16(data[: len(data) // 2 * 2]):
+        return bare
+    try:
+        data.decode("cp1252")
+    except UnicodeDecodeError:
+        return "iso-8859-1"
+    return "windows-1252"
 
 
 def _bare_utf16(data: bytes) -> str | None:

@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 from eckart.errors import FileError
 from eckart.io.bytes import OpenedFile
 from eckart.io.roles import quoted
-from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import looks_numeric, meant_as_numbers
 from eckart.io.text.delimited import refuse_stray_quote
-from eckart.io.text.encoding import is_utf8, plain_lines
+from eckart.io.text.encoding import is_utf8, likely_encoding, line_ends, plain_lines, refuse_nul
 from eckart.io.text.layout import Layout
+from eckart.io.text.piece_faults import page_of, text_columns
 from eckart.io.text.records import MAX_RECORD, Records, last_end, refuse_long
 
 _CHUNK = 1 << 22
 
 
-def refuse_encoding(name: str, where: str) -> NoReturn:
+def refuse_encoding(opened: OpenedFile, text: bytes, line: int, stated: str | None = None) -> NoReturn:
+    """Refuse a text that is not UTF-8, with the command that converts it; `text` begins on line `line`."""
+    kind = stated or likely_encoding(text)
+    if b"\0" in text and not kind.lower().startswith("utf"):
+        refuse_nul(opened.name, line + line_ends(text[: text.find(b"\0")]))
+    try:
+        text.decode("utf-8")
+        valid = len(text)
+    except UnicodeDecodeError as error:
+        valid = error.start
+    where = f"{opened.name}, line {line + line_ends(text[:valid])}" if valid < len(text) else opened.name
+    path = Path(opened.path or "table.csv")
+    stem = path.name.split(".")[0]
+    converted = shlex.quote(str(path.with_name(f"{stem}-utf8{path.name[len(stem) :]}")))
+    source = shlex.quote(str(path))
+    command = f"iconv -f {kind} -t UTF-8 {source} > {converted}"
+    if opened.packed:
+        command = f"gunzip -c {source} | iconv -f {kind} -t UTF-8 | gzip > {converted}"
     raise FileError(
-        f"{name} is not valid UTF-8 {where}. Files of this size are read in blocks and must be UTF-8. "
-        "Convert the file first with: iconv -t UTF-8."
+        f"{where}: the text is not UTF-8, but files of this size are read in blocks and must be. Convert the file "
+        f"first: {command}"
     )
 
 
@@ -45,17 +64,17 @@ class TextIndex:
         known, numbers = Counter[str](), Counter[str]()
         for stored in self._whole_records(opened, offset, line):
             piece = plain_lines(stored)
-            self._check(piece, lines[-1])
+            self._check(opened, piece, lines[-1])
             count = len(Records(piece, 0, self.layout.delimiter))
             if count:
                 if self.empty or self.texts:
                     self._count_left_out(piece, lines[-1], known, numbers)
                 rows.append(rows[-1] + count)
                 indices.append(indices[-1] + len(stored))
-                lines.append(lines[-1] + stored.count(b"\n"))
+                lines.append(lines[-1] + line_ends(stored))
             else:
                 indices[-1] += len(stored)  # nothing but blank lines
-                lines[-1] += stored.count(b"\n")
+                lines[-1] += line_ends(stored)
         for column in self.texts:
             if 2 * numbers[column] > known[column]:
                 raise FileError(
@@ -77,7 +96,7 @@ class TextIndex:
             end = last_end(text)
             if end:
                 yield text[:end]
-                line += text.count(b"\n", 0, end)
+                line += line_ends(text[:end])
                 del rest[:end]
             if len(rest) > MAX_RECORD:
                 refuse_long(self.name, line)
@@ -85,32 +104,30 @@ class TextIndex:
         if rest:
             yield bytes(rest)
 
-    def _check(self, piece: bytes, line: int) -> None:
+    def _check(self, opened: OpenedFile, piece: bytes, line: int) -> None:
         refuse_stray_quote(piece, 0, self.layout.delimiter, self.name, line)
         if b"\0" in piece:
             where = line + piece.count(b"\n", 0, piece.find(b"\0"))
-            raise FileError(
-                f"{self.name}, line {where}: there is a NUL byte, so the file is damaged or is not a text file."
-            )
+            refuse_nul(self.name, where)
         if not piece.isascii() and not is_utf8(piece):
-            refuse_encoding(self.name, f"from line {line:,} on")
+            refuse_encoding(opened, piece, line)
 
     def _count_left_out(self, piece: bytes, line: int, known: Counter[str], numbers: Counter[str]) -> None:
         """Refuse values in columns that had none, and count cells and numbers in columns of text."""
-        import pyarrow as pa
-        from pyarrow import csv
+        import pyarrow.compute as pc
 
-        wanted = [*self.empty, *self.texts]
-        convert = csv.ConvertOptions(include_columns=wanted, column_types=dict.fromkeys(wanted, pa.string()))
-        parse = csv.ParseOptions(delimiter=self.layout.delimiter, newlines_in_values=b'"' in piece)
-        read = csv.ReadOptions(column_names=list(self.columns), block_size=len(piece) + 1)
-        table = read_csv(piece, read, parse, convert)
+        layout = self.layout
+        page = page_of(
+            self.name, piece, line, self.columns, layout.delimiter, layout.decimal, header=layout.header is not None
+        )
+        table = text_columns(page, [*self.empty, *self.texts])
         for column in self.empty:
             cells, _ = looks_numeric(table.column(column), self.layout.decimal)
             if cells.null_count < len(cells):
+                row = pc.index(pc.is_valid(cells), True).as_py()
                 raise FileError(
-                    f"{self.name}: the column {column!r} has no values at the beginning of the file, "
-                    f"but it has values from line {line:,} on. Eckart reads files of this size in "
+                    f"{page.place(row)}: the column {quoted(column)} has a value, but it has none at the beginning of "
+                    "the file. Eckart reads files of this size in "
                     "blocks and needs to know the columns at the beginning. Remove the column from "
                     "the file."
                 )

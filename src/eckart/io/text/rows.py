@@ -22,21 +22,22 @@ import numpy as np
 from eckart.aliases import JsonObject, Keywords
 from eckart.engine.blocks.rounded import whole_columns
 from eckart.engine.blocks.source import Metadata
-from eckart.errors import FileError, NotFiniteError
+from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
 from eckart.formatting import about_columns
-from eckart.io.arrow.columns import TRUTHS, matrix_of
+from eckart.io.arrow.columns import TRUTHS, matrix_of, refuse_infinite
 from eckart.io.bytes import OpenedFile
-from eckart.io.guard import reads_rows, reason
+from eckart.io.guard import reads_rows
 from eckart.io.roles import quoted, refuse_empty
 from eckart.io.rows import FileState, HeldRows, PiecedRows
 from eckart.io.text.amounts import amounts, signs_in
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import MISSING, has_long_integer, looks_numeric, to_numbers
 from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited
-from eckart.io.text.encoding import is_utf8, plain_lines
+from eckart.io.text.encoding import is_utf8, line_ends, plain_lines
 from eckart.io.text.index import TextIndex, refuse_encoding
 from eckart.io.text.layout import Layout, TextOptions, first_record, sample_records, sniff
+from eckart.io.text.piece_faults import page_of, refuse_piece
 from eckart.io.text.records import MAX_RECORD, Records, last_end, refuse_long
 from eckart.io.text.wide import wide_block
 from eckart.notes import Note
@@ -77,6 +78,12 @@ class DelimitedRows(PiecedRows):
     """Positions in `numbers` of columns with only integers at the beginning of the text."""
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
+    file: str = ""
+    """The file in messages."""
+    header: bool = True
+    """Whether the first line has the names of the columns."""
+    unused: frozenset[str] = frozenset()
+    """Columns that will be left out; their cells may be anything."""
     _readers: Keywords = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -119,7 +126,7 @@ class DelimitedRows(PiecedRows):
     @cached_property
     def _positions(self) -> list[int]:
         """Positions of the numeric columns in a record, if there are so many that Arrow's cost per column matters."""
-        if len(self.columns) < _MANY_COLUMNS or self.truths or self.signs:
+        if len(self.columns) < _MANY_COLUMNS or self.truths or self.signs or self.unused:
             return []
         where = {name: position for position, name in enumerate(self.columns)}
         return [where[name] for name in self.numbers]
@@ -133,24 +140,18 @@ class DelimitedRows(PiecedRows):
             else:
                 block = self._parsed(text)
         except ValueError as error:  # Arrow's are among them
-            raise FileError(
-                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not have the "
-                f"same layout as the beginning of the file ({reason(error)}). Correct the text, or "
-                "keep only numeric columns."
-            ) from error
+            refuse_piece(self, text, self.lines[piece], error)
         expected = self.edges[piece + 1] - self.edges[piece]
         if len(block) != expected:
             raise FileError(
-                f"{self.metadata.name}: from line {self.lines[piece]:,} on, Eckart counted {expected:,} rows but read "
+                f"{self.file}: from line {self.lines[piece]:,} on, Eckart counted {expected:,} rows but read "
                 f"{len(block):,}. Check the quotes and line endings of the file."
             )
         if np.isinf(block).any():
-            row, column = np.argwhere(np.isinf(block))[0]
-            raise NotFiniteError(
-                f"{self.metadata.name}, row {self.edges[piece] + int(row) + 1:,}, column "
-                f"{self.numbers[int(column)]!r}: the "
-                "value is infinite, or too large for float64. Correct the value."
+            page = page_of(
+                self.file, text, self.lines[piece], self.columns, self.delimiter, self.decimal, header=self.header
             )
+            refuse_infinite(block, self.numbers, page.place)
         if has_long_integer(text, self.decimal):
             self.metadata.rounded.check(block, self.whole, self.numbers)
         return np.asarray(block, dtype=np.float64)
@@ -164,7 +165,8 @@ class DelimitedRows(PiecedRows):
             table = self._table(text, types)
         except pa.ArrowInvalid:
             # Numbers padded with blanks other than spaces and tabs count as numbers in a text that is read whole.
-            cells = self._table(text, types | {name: pa.string() for name in self.numbers if name not in self.truths})
+            plain = {name: pa.string() for name in self.numbers if name not in self.truths or name in self.unused}
+            cells = self._table(text, types | plain)
             return self._matrix(cells)
         return self._matrix(table)
 
@@ -195,9 +197,13 @@ class DelimitedRows(PiecedRows):
         trimmed, numeric = looks_numeric(cells, self.decimal)
         if name in self.signs:
             found = amounts(trimmed, self.signs[name], self.decimal)
+            if found is None and name in self.unused:
+                return pa.nulls(len(cells), pa.float64())
             if found is None:
                 raise ValueError(f"a cell of {quoted(name)} is not a number with the symbol {self.signs[name]!r}")
             return found
+        if name in self.unused:
+            return to_numbers(pc.if_else(numeric, trimmed, pa.scalar(None, trimmed.type)), self.decimal)
         wrong = pc.index(pc.fill_null(numeric, True), False).as_py()
         if wrong >= 0:
             raise ValueError(f"{quoted(cells[wrong].as_py())} is not a number")
@@ -222,14 +228,14 @@ def text_rows(
     return HeldRows(found.matrix, replace(found.metadata, name=Path(path).name), state)
 
 
-def _layout(head: bytes, options: TextOptions, name: str) -> Layout:
+def _layout(head: bytes, options: TextOptions, opened: OpenedFile) -> Layout:
     """The layout of a text read in blocks."""
     if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not is_utf8(head):
-        refuse_encoding(name, "at its beginning")
-    layout = sniff(head, options, name)
+        refuse_encoding(opened, head, 1, options.encoding)
+    layout = sniff(head, options, opened.name)
     if layout.data != head:
         raise FileError(
-            f"{name} is separated by spaces, and Eckart cannot read such files in blocks. Save the "
+            f"{opened.name} is separated by spaces, and Eckart cannot read such files in blocks. Save the "
             "file with tabs or commas between the cells."
         )
     return layout
@@ -249,11 +255,11 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
 
     Anything later that does not match the beginning is refused, so the numbers equal those of reading it whole.
     """
-    name = Path(state.path).name
+    name = opened.name
     stored = _head(opened, name)
     head = plain_lines(stored.removeprefix(_MARK))
     options = options.with_tabs(head) if tab else options
-    layout = _layout(head, options, name)
+    layout = _layout(head, options, opened)
     page = Page(name, layout)
     begun = read_delimited(head, name, options)
     numbers = tuple(begun.metadata.column_names or ())
@@ -263,13 +269,14 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     texts = sorted(set(page.columns) - {*numbers, *empty, *naming_columns(page, options)})
     index = TextIndex(name, layout, tuple(page.columns), empty, texts)
     body = _stored_bytes(stored, head[: layout.body].count(b"\n"))
-    edges, indices, lines = index.pieces(opened, body, stored.count(b"\n", 0, body) + 1)
+    edges, indices, lines = index.pieces(opened, body, line_ends(stored[:body]) + 1)
     refuse_empty(edges[-1], len(numbers), name)
     notes = [note for note in begun.metadata.notes if note.code not in _OF_ALL_ROWS]
-    metadata = Metadata(name, column_names=numbers, notes=(*notes, *_left_out(page.columns, numbers)))
+    metadata = Metadata(Path(state.path).name, column_names=numbers, notes=(*notes, *_left_out(page.columns, numbers)))
     return DelimitedRows(
         state, opened.packed, edges, indices, lines, tuple(page.columns), numbers, layout.delimiter, layout.decimal,
-        truths, signs, whole_columns(begun.matrix), metadata,
+        truths, signs, whole_columns(begun.matrix), metadata, file=name, header=layout.header is not None,
+        unused=frozenset(column for column in numbers if not options.uses(column)),
     )  # fmt: skip
 
 

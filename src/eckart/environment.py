@@ -71,6 +71,9 @@ def _process_memory() -> int | None:
     return max(limit - pages * resource.getpagesize(), 0)
 
 
+_SMALLER = f"Raise the limit with {MEMORY}, or save the file in smaller chunks."
+
+
 def check_fits(needed: int, name: str, what: str) -> None:
     """Refuse in advance an allocation that cannot succeed."""
     free = free_memory()
@@ -82,14 +85,15 @@ def check_fits(needed: int, name: str, what: str) -> None:
         )
 
 
-def check_piece(needed: int, name: str, what: str, memory: int | None, *, share: int = 2) -> None:
+def check_piece(
+    needed: int, name: str, what: str, memory: int | None, *, share: int = 2, remedy: str = _SMALLER
+) -> None:
     """Refuse a file whose smallest readable piece takes more than half (or all) of the allowed memory."""
     allowed = free_memory() if memory is None else memory
     if needed > max(allowed // share, SMALL):
         raise MemoryBudgetError(
             f"{name}: {what} takes {say_bytes(needed)} and cannot be read in smaller parts. Eckart "
-            f"may use {_PARTS[share]} of the memory limit of {say_bytes(allowed)} for it. Raise the "
-            f"limit with {MEMORY}, or save the file in smaller chunks."
+            f"may use {_PARTS[share]} of the memory limit of {say_bytes(allowed)} for it. {remedy}"
         )
 
 

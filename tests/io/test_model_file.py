@@ -495,3 +495,12 @@ def test_graphs_that_point_outside_are_refused(tmp_path: Path, members: Any) -> 
     assert load(path).k == 2
     with pytest.raises(ModelFileError, match=r"graph|sources"):
         load(forge(path, members=members))
+
+
+@pytest.mark.parametrize("group", [(99, 100), (0, 4), (-1, 2)])
+def test_components_that_do_not_exist_are_refused(tmp_path: Path, group: tuple[int, int]) -> None:
+    d = arrests()
+    assert d.certificate is not None
+    save(replace(d, certificate=replace(d.certificate, undetermined=((0, 3),))), tmp_path / "m")
+    with pytest.raises(ModelFileError, match=r"certificate\.undetermined"):
+        save(replace(d, certificate=replace(d.certificate, undetermined=(group,))), tmp_path / "n")

@@ -11,7 +11,7 @@ import numpy as np
 
 from eckart.engine.blocks.edges import edges_for
 from eckart.engine.blocks.source import DataSource, MemoryRows, MemorySource, RowSource
-from eckart.environment import say_bytes
+from eckart.environment import free_memory, say_bytes
 from eckart.errors import ParameterError
 from eckart.files import input_conflict, new_file
 from eckart.io.bytes import shown
@@ -81,11 +81,11 @@ def convert(
 def _converted(path: str, goal: PurePath, single: bool, overwrite: bool) -> str:
     found = _entries(path)
     if found is not None:
-        return _with_note(_write_sparse(found, goal, overwrite), found.rounded.notes())
+        return _with_note(_write_sparse(found, path, goal, overwrite), found.rounded.notes())
     rows = open_rows(path) or _in_memory(open_source(path))
     if rows.sparse:
         entries = EntryBlocks(rows.shape, lambda: _entries_of(rows), rows.metadata.rounded)
-        done = _write_sparse(entries, goal, overwrite)
+        done = _write_sparse(entries, path, goal, overwrite)
     else:
         done = _write_dense(rows, goal, single, overwrite)
     return _with_note(done, [note for note in rows.metadata.all_notes if note.code == "rounded_integers"])
@@ -128,9 +128,12 @@ def _entries_of(rows: RowSource) -> Iterator[Entries]:
         yield block.row.astype(np.int64) + start, block.col.astype(np.int64), block.data.astype(np.float64)
 
 
-def _write_sparse(entries: EntryBlocks, goal: PurePath, overwrite: bool) -> str:
+def _write_sparse(entries: EntryBlocks, path: str, goal: PurePath, overwrite: bool) -> str:
     if goal.suffix.lower() != ".npz":
         raise ParameterError("The input is a sparse matrix, so the name of the output file must end in .npz.")
     (rows, columns), dtype = entries.shape, entries.dtype
-    count = write_csr(str(goal), (rows, columns), entries.blocks, overwrite=overwrite, dtype=dtype)
+    name, memory = PurePath(path).name, free_memory() // 3
+    count = write_csr(
+        str(goal), (rows, columns), entries.blocks, overwrite=overwrite, name=name, memory=memory, dtype=dtype
+    )
     return f"Wrote {rows:,} rows x {columns:,} columns with {count:,} entries to {goal.name}"

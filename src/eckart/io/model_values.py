@@ -310,6 +310,11 @@ def _check_names(d: Decomposition, refusal: str) -> None:
 
 
 def _check_certificate(d: Decomposition, refusal: str) -> None:
+    groups = d.certificate.undetermined if d.certificate and d.k else ()
+    if wrong := [group for group in groups if min(group) < 0 or max(group) >= d.k]:
+        raise ModelFileError(
+            f"{refusal}: certificate.undetermined contains the components {wrong[0]}, but there are only {d.k}."
+        )
     partly = not method_of(d).orthogonal  # there is no separate bound for each component
     for name in ("lower", "upper", "residuals") if d.certificate else ():
         seen = np.shape(getattr(d.certificate, name))

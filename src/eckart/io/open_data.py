@@ -367,7 +367,7 @@ def _masked(data: Any, found: Any, mask: Any) -> DataSource:
     if is_anndata(data):
         return keep(found, mask_indices(data, mask))
     if isinstance(mask, str) and isinstance(data, str | os.PathLike):
-        from eckart.io.arrays.stored import stored_mask
+        from eckart.io.arrays.annotations import stored_mask
 
         place = _place(data)
         mask = stored_mask(place, "zarr" if os.path.isdir(place) else "hdf5", mask)  # noqa: PTH112

@@ -218,13 +218,14 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
     gap = float(solution.lower[k - 1]) - (beyond if beyond is not None else float(solution.lower[k - 1]))
     residual = float(np.sqrt(np.sum(solution.residuals**2))) + solution.rounding
     known = np.append(upper, [] if beyond is None else [max(beyond, 0.0)])
+    groups = undetermined_groups(np.append(lower, known[k:]), known, 0.0)
     return Certificate(
         explained=(low, max(low, high)),
         lower=np.sqrt(lower),
         upper=np.sqrt(upper),
         residuals=residuals / least if least else np.full(k, np.inf if largest else 0.0),
         angle=min(1.0, residual / gap + unit * k**0.5) if gap > 0 else 1.0,
-        undetermined=undetermined_groups(np.append(lower, known[k:]), known, 0.0),
+        undetermined=tuple((first, min(last, k - 1)) for first, last in groups if first < k),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / largest if largest else 0.0,
         tolerance=tolerance,

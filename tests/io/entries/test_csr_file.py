@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import eckart as ek
 from eckart.errors import FileError, MemoryBudgetError
 from eckart.io.entries import csr_file
 from eckart.io.entries.csr_file import write_csr
@@ -92,3 +93,13 @@ def test_a_disk_without_room_is_reported_before_the_work(tmp_path):
     assert "Sorting 2,000 entries by row needs 56,000 bytes" in ended.stdout
     assert "ECKART_SPOOL" in ended.stdout
     assert not list(tmp_path.iterdir())
+
+
+def test_converting_a_short_file_of_very_many_rows_is_refused(tmp_path, monkeypatch):
+    """The row pointers of 10^9 rows take 16 GB, however few entries there are."""
+    monkeypatch.setattr("eckart.io.convert.free_memory", lambda: 30 * 10**9)
+    (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1000000000 9 1\n1 2 5\n")
+    with pytest.raises(
+        MemoryBudgetError, match=r"a\.mtx: the list of row pointers .*16 GB.*Number the rows without gaps"
+    ):
+        ek.convert(tmp_path / "a.mtx", tmp_path / "a.npz")

@@ -179,7 +179,7 @@ class Cluster:
         except TimeoutError:  # a worker that does not answer; tasks go to the others
             return
         for address, version in found.items():
-            if version == _version():
+            if version == _version() or isinstance(version, OSError | TimeoutError):  # a worker that was just lost
                 continue
             what = f"has Eckart {version}" if isinstance(version, str) else "does not have Eckart"
             raise ClusterError(

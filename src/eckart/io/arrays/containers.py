@@ -311,7 +311,7 @@ def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, u
     if stored < expected:
         raise FileError(
             f"{file}, array {name!r}: the shape {tuple(shape)} needs {expected:,} {unit}, but the "
-            f"file contains only {stored:,}. The missing {unit} would be read as zeros. Copy the file "
+            f"file contains only {stored:,}. The missing {unit} would be replaced with a fill value. Copy the file "
             "again, or write it completely (in Zarr, with write_empty_chunks=True)."
         )
 

@@ -20,6 +20,7 @@ from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece, free_memory
 from eckart.errors import FileError, ParameterError
 from eckart.fingerprint import fingerprint
+from eckart.io.arrays.annotations import axis_names, cell_labels
 from eckart.io.arrays.containers import Container, kept_container, open_container
 from eckart.io.arrays.npy import precision_notes
 from eckart.io.arrays.packing import packing_notes
@@ -29,8 +30,6 @@ from eckart.io.rows import FileState, OfStored
 from eckart.notes import Note
 from eckart.wording import KEY
 
-_NAMES = ("_index", "index", "cell_id", "gene_id")
-_MOST_NAMES = 1_000_000
 _PIECE = 1 << 20
 """Number of row pointers checked at a time."""
 
@@ -132,8 +131,12 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
     place = key if key is not None else _place(container, name)
     found = container.get(container.root, place)
     if found is None:
+        names = container.names(container.root)
         raise ParameterError(
-            f"{name} has no array or group {place!r}. It contains {', '.join(container.names(container.root)[:20])}."
+            f"{name}: {place!r} is a link to an array that is not in the file. Write the file again, or choose another "
+            f"array with {KEY}."
+            if place in names
+            else f"{name} has no array or group {place!r}. It contains {', '.join(names[:20])}."
         )
     if _is_group(found):
         rows = _sparse(state, kind, place, container, found, memory)
@@ -142,15 +145,23 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
     rows = replace(rows, _opened={"container": container})
     if place.strip("/") != "X" and not place.strip("/").startswith("layers/"):
         return rows
-    names = [_index(container, side, size, name, memory) for side, size in zip(("obs", "var"), rows.shape, strict=True)]
-    return _with_names(rows, names[0], names[1])
+    sides = zip(("obs", "var"), rows.shape, strict=True)
+    row_names, column_names = (axis_names(container, side, size, name, memory) for side, size in sides)
+    labels = cell_labels(container, rows.shape[0], name, memory)
+    return _with_names(rows, row_names, column_names, labels)
 
 
-def _with_names(rows: StoredRows, row_names: Any, column_names: Any) -> StoredRows:
+def _with_names(
+    rows: StoredRows,
+    row_names: tuple[str, ...] | None,
+    column_names: tuple[str, ...] | None,
+    labels: dict[str, tuple[str, ...]],
+) -> StoredRows:
     own, notes = (None, []) if column_names is None else unique_names(column_names)
     columns = None if own is None else tuple(own)
     notes = [*rows.metadata.notes, *notes]
-    return replace(rows, metadata=replace(rows.metadata, row_names=row_names, column_names=columns, notes=tuple(notes)))
+    metadata = replace(rows.metadata, row_names=row_names, column_names=columns, labels=labels, notes=tuple(notes))
+    return replace(rows, metadata=metadata)
 
 
 def _is_group(found: object) -> bool:
@@ -304,45 +315,3 @@ def _place(container: Container, name: str) -> str:
             f"group, give its path, such as 'group/array', with {KEY}."
         )
     raise ParameterError(f"{name} contains {len(tables)} two-dimensional arrays: {seen}. Choose an array with {KEY}.")
-
-
-def _values(container: Container, column: Any) -> Any:
-    """The array of an AnnData column; nullable columns (pandas 3) are groups. None if there is none."""
-    if column is not None and _is_group(column):
-        column = container.get(column, "values")
-    return None if column is None or _is_group(column) else column
-
-
-def _index(container: Container, side: str, size: int, name: str, memory: int | None) -> tuple[str, ...] | None:
-    """Names of the rows or columns of AnnData, unless there are too many to keep."""
-    group = container.get(container.root, side)
-    if group is None or not _is_group(group) or size > _MOST_NAMES:
-        return None
-    given = str(dict(group.attrs).get("_index", "_index"))
-    names = next((found for key in (given, *_NAMES) if (found := container.get(group, key)) is not None), None)
-    names = _values(container, names)
-    if names is None:
-        return None
-    if names.shape != (size,):
-        raise FileError(
-            f"{name}: {side!r} contains names of shape {names.shape}, but exactly {size:,} names are "
-            "needed. Save the file again."
-        )
-    container.check(names, f"{side}/{given}")
-    # Fixed-length names may be compressed: a few bytes in the file, gigabytes in memory.
-    check_piece(size * np.dtype(names.dtype).itemsize, name, f"the list of names in {side!r}", memory)
-    container.check_chunks(names, 0, size)
-    return tuple(value.decode() if isinstance(value, bytes) else str(value) for value in names[:])
-
-
-def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
-    """A boolean column of AnnData's `var`."""
-    container = open_container(path, kind)
-    group = container.get(container.root, "var")
-    found = None if group is None else _values(container, container.get(group, name))
-    if found is None or len(found.shape) != 1:
-        known = ", ".join(map(repr, container.names(group)[:20])) if group is not None else "none"
-        raise ParameterError(f"{Path(path).name} has no column {name!r} in var. The columns of var are {known}.")
-    container.check(found, f"var/{name}")
-    container.check_chunks(found, 0, found.shape[0])
-    return np.asarray(found[:]).astype(bool)

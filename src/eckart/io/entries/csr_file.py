@@ -51,7 +51,8 @@ def write_csr(
     """
     name = Path(path).name if name is None else name
     what = f"the list of row pointers of {shape[0]:,} rows"
-    check_piece((shape[0] + 1) * 8 * 2, name, what, memory, share=1)
+    remedy = "Number the rows without gaps, or use a machine with more memory."
+    check_piece((shape[0] + 1) * 8 * 2, name, what, memory, share=1, remedy=remedy)
     counts = np.zeros(shape[0] + 1, np.int64)
     for rows, _, _ in blocks():
         np.add.at(counts, rows + 1, 1)  # in place: this takes only one number per row

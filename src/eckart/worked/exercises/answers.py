@@ -104,7 +104,8 @@ def _of_values(own: Statement, found: Meaning, targets: Sequence[Target]) -> Mea
         return replace(found, targets=frozenset({places["count"]}))
     said = [targets[i] for i in found.targets or ()]
     if said and own.has_vectors:
-        found = _of_vectors(found, said, targets)
+        listed = len(own.entries) > 1 and all(one.form == "set" and one.optional for one in said)
+        found = replace(found, targets=None) if listed else _of_vectors(found, said, targets)
     elif _is_side(own, found, targets) or _are_shares(own, said):
         return replace(found, targets=frozenset())
     share = places.get("share")
@@ -124,8 +125,6 @@ def _is_share(own: Statement, found: Meaning, targets: Sequence[Target]) -> bool
 
 def _of_vectors(found: Meaning, said: Sequence[Target], targets: Sequence[Target]) -> Meaning:
     """Vectors under the name of a number: `the component of least variance (0.6, 0.8)`, `λ1 -> (1, 2)`."""
-    if all(one.form == "set" and one.optional for one in said):
-        return replace(found, targets=None)
     if all(map(_is_number, said)):
         return replace(found, targets=frozenset(_vectors(targets)) or None)
     if found.index and {one.form for one in said} == {"numbers"}:

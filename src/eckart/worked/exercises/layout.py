@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 
 _PROMPT = re.compile(r"(?m)^[^\S\n]*(?:>>>|>>|>(?=\s)|In\s?\[\d*\]:|\.\.\.(?=\s))[^\S\n]*")
-_CALL = re.compile(r"(?m)^[\w, \[\]]*(?:=\s*|\w\.)[A-Za-z_][\w.]*\([^()\d]*\)[^\S\n]*(?:\([^()\d]*\)|;)?[^\S\n]*$\n?")
+_CALL = re.compile(
+    r"(?m)^(?=[A-Za-z_\[])[\w, \[\]]*(?:=\s*|\w\.)[A-Za-z_][\w.]*\([^()\d]*\)[^\S\n]*(?:\([^()\d]*\)|;)?[^\S\n]*$\n?"
+)
 _RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*")
 _COUNTER = re.compile(r"(?i)\s*(?:row|column|col|point|component|pc|i|j|k|n|#|no\.?|riga|colonna|fila|columna|punto|"
                       r"строка|столбец|точка|componente|компонента|№)?\s*")  # fmt: skip

@@ -205,9 +205,11 @@ def _by_words(own: _Label) -> Meaning | None:
 
 
 def _is_changed(own: _Label, hits: frozenset[int]) -> bool:
-    """Whether a word makes single numbers something else: `the determinant of the inverse`."""
-    scalar = all(own.targets[i].form in {"number", "count"} for i in hits)
-    return scalar and any(map(changes, own.words))
+    """Whether a word or a square makes single numbers something else: `the determinant of the inverse`."""
+    if not all(own.targets[i].form in {"number", "count"} for i in hits):
+        return False
+    rooted = any(own.targets[i].squared or own.targets[i].unsigned for i in hits)
+    return (own.squared and not rooted) or any(map(changes, own.words))  # det^2 = 4
 
 
 def _by_symbol(own: _Label) -> Meaning | None:

@@ -38,7 +38,7 @@ SYNONYMS = {
         "восстановленная строка, projection, proiezione, proyección, проекция"
     ),
     "rows": "row",
-    "distances": "dist",
+    "distances": "dist, residual",
     "hole": "buco, hueco, пропуск",
     "share": "explained variance, variance explained, energy, varianza spiegata, varianza explicada",
     "suggest": (
@@ -55,11 +55,11 @@ SYNONYMS = {
     "basis": "rows, row, Rows that form a basis of the row space: {words}.",
     "approximation": "best rank, best rank one, rank one, approssimazione, aproximación, приближение",
     "right singular vectors": (
-        "right vectors, destri, derechos, правые, vettori destri, vectores derechos, правые векторы, "
+        "right, right vectors, destri, derechos, правые, vettori destri, vectores derechos, правые векторы, "
         "vettori singolari destri, vectores singulares derechos, правые сингулярные векторы"
     ),
     "left singular vectors": (
-        "left vectors, sinistri, izquierdos, левые, vettori sinistri, vectores izquierdos, левые векторы, "
+        "left, left vectors, sinistri, izquierdos, левые, vettori sinistri, vectores izquierdos, левые векторы, "
         "vettori singolari sinistri, vectores singulares izquierdos, левые сингулярные векторы"
     ),
     "pseudo-inverse": (

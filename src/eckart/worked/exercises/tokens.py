@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     |(?P<function>(?:sqrt|cbrt)(?![^\W\d_]))
     |(?P<norm>‖[^‖\n]*‖(?:_?\(?[^\W\d_]\w*\)?|_?\d)?(?:\^\(?2\)?)?)
     |(?P<symbol>[AM][vxuw](?:_?\d)?(?![\w^])|\|\s?[A-Z]\s?\||[A-Z]\+(?=\s*(?:[=≈:]|->|is\b|è|es\b|$|\n))
-        |(?=[A-Za-z_]+[\d^])(?!row|col|rig|fil|lin|[a-z]{{3}})(?:{_FACTOR}){{2,4}}(?![^\W\d_])|[A-Za-z]?[A-Z]{{2,4}}{_POWER}?(?![^\W\d_])|{_ONE})
+        |(?=[A-Za-z_]+[\d^])(?!row|col|rig|fil|lin|[a-z]{{3,}}\d)(?:{_FACTOR}){{2,4}}(?![^\W\d_])|[A-Za-z]?[A-Z]{{2,4}}{_POWER}?(?![^\W\d_])|{_ONE})
     |(?P<word>[^\W\d_](?:[\w'’]|-(?=[^\W\d_]{{2}})|\.(?=[^\W\d_]\.))*(?:\^\(?2\)?)?)
     |(?P<relation>->|[=≈:])
     |(?P<open>[(\[{{])

@@ -1,0 +1,139 @@
+"""Names, labels and masks of AnnData files: the columns of `obs` (cells) and `var` (genes).
+
+A table is a group of columns, or, before anndata 0.7, one array of records. A categorical column is a group with
+`categories` and `codes`; -1 is a missing value.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eckart.environment import check_piece
+from eckart.errors import FileError, ParameterError
+from eckart.io.arrays.containers import Container, open_container
+
+_NAMES = ("_index", "index", "cell_id", "gene_id")
+_MOST_NAMES = 1_000_000
+_TRUTHS = {"True": True, "False": False, "true": True, "false": False}
+
+
+def axis_names(container: Container, side: str, size: int, name: str, memory: int | None) -> tuple[str, ...] | None:
+    """Names of the rows ('obs') or columns ('var') of AnnData, unless there are too many to keep."""
+    table = container.get(container.root, side)
+    if table is None or size > _MOST_NAMES:
+        return None
+    if not hasattr(table, "keys"):
+        return _names_of_records(container, table, side, size, name, memory)
+    given = str(dict(table.attrs).get("_index", "_index"))
+    names = next((found for key in (given, *_NAMES) if (found := container.get(table, key)) is not None), None)
+    names = _values(container, names)
+    return None if names is None else _texts(container, names, f"{side}/{given}", size, name, memory)
+
+
+def cell_labels(container: Container, size: int, name: str, memory: int | None) -> dict[str, tuple[str, ...]]:
+    """The categorical columns of `obs`, one label for each row."""
+    table = container.get(container.root, "obs")
+    if table is None or not hasattr(table, "keys") or size > _MOST_NAMES:
+        return {}
+    found = {
+        column: _labels(container, table, f"obs/{column}", size, name, memory) for column in container.names(table)
+    }
+    return {column: labels for column, labels in found.items() if labels is not None}
+
+
+def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
+    """A column of AnnData's `var` that is true or false."""
+    container, file = open_container(path, kind), Path(path).name
+    table = container.get(container.root, "var")
+    column = container.get(table, name) if table is not None and hasattr(table, "keys") else None
+    if column is None:
+        known = ", ".join(map(repr, container.names(table)[:20])) if hasattr(table, "keys") else "none"
+        raise ParameterError(f"{file} has no column {name!r} in var. The columns of var are {known}.")
+    if _is_categorical(container, column):
+        size = int(container.get(column, "codes").shape[0])
+        labels = _labels(container, table, f"var/{name}", size, file, None) or ()
+        if set(labels) <= _TRUTHS.keys():
+            return np.array([_TRUTHS[label] for label in labels], bool)
+    found = _values(container, column)
+    if found is None or len(found.shape or ()) != 1 or np.dtype(found.dtype).kind not in "biu":
+        raise ParameterError(f"{file}: the column {name!r} of var is not true or false for each gene. Choose another.")
+    container.check(found, f"var/{name}")
+    container.check_chunks(found, 0, found.shape[0])
+    return np.asarray(found[:]).astype(bool)
+
+
+def _values(container: Container, column: Any) -> Any:
+    """The array of a column; nullable columns (pandas 3) are groups. None if there is none."""
+    if column is not None and hasattr(column, "keys"):
+        column = container.get(column, "values")
+    return None if column is None or hasattr(column, "keys") else column
+
+
+def _is_categorical(container: Container, column: Any) -> bool:
+    if not hasattr(column, "keys"):
+        return False
+    parts = [container.get(column, part) for part in ("categories", "codes")]
+    return all(part is not None and not hasattr(part, "keys") and len(part.shape or ()) == 1 for part in parts)
+
+
+def _labels(
+    container: Container, table: Any, place: str, size: int, name: str, memory: int | None
+) -> tuple[str, ...] | None:
+    """A categorical column as one text for each row, "" for missing ones; None for other columns."""
+    column = container.get(table, place.partition("/")[2])
+    if column is None or not _is_categorical(container, column):
+        return None
+    categories, codes = (container.get(column, part) for part in ("categories", "codes"))
+    known = _texts(container, categories, f"{place}/categories", int(categories.shape[0]), name, memory)
+    _check(container, codes, f"{place}/codes", size, name, memory)
+    values = np.asarray(codes[:])
+    if values.dtype.kind not in "iu" or (values.size and not -1 <= int(values.min()) <= int(values.max()) < len(known)):
+        raise FileError(
+            f"{name}: {place}/codes does not contain numbers from -1 to {len(known) - 1}, which select the categories. "
+            "Save the file again."
+        )
+    return tuple("" if code < 0 else known[code] for code in values.tolist())
+
+
+def _check(container: Container, array: Any, place: str, size: int, name: str, memory: int | None) -> None:
+    """Refuse an array that does not have one value for each row or column, or is not stored completely."""
+    if array.shape != (size,):
+        raise FileError(
+            f"{name}: {place.partition('/')[0]!r} contains names of shape {array.shape}, but exactly {size:,} names "
+            "are needed. Save the file again."
+        )
+    container.check(array, place)
+    # Fixed-length names may be compressed: a few bytes in the file, gigabytes in memory.
+    check_piece(
+        size * np.dtype(array.dtype).itemsize, name, f"the list of names in {place.partition('/')[0]!r}", memory
+    )
+    container.check_chunks(array, 0, size)
+
+
+def _texts(container: Container, array: Any, place: str, size: int, name: str, memory: int | None) -> tuple[str, ...]:
+    _check(container, array, place, size, name, memory)
+    return _decoded(array[:], place, name)
+
+
+def _decoded(values: Any, place: str, name: str) -> tuple[str, ...]:
+    try:
+        return tuple(value.decode() if isinstance(value, bytes) else str(value) for value in values)
+    except UnicodeDecodeError as error:
+        raise FileError(
+            f"{name}: {place!r} contains names that are not UTF-8 ({error.reason}). Save the file again with anndata."
+        ) from error
+
+
+def _names_of_records(
+    container: Container, table: Any, side: str, size: int, name: str, memory: int | None
+) -> tuple[str, ...] | None:
+    """The field with the names in an array of records."""
+    fields = np.dtype(table.dtype).names or ()
+    field = next((key for key in _NAMES if key in fields), None)
+    if field is None:
+        return None
+    _check(container, table, side, size, name, memory)
+    return _decoded(np.asarray(table[:])[field], f"{side}/{field}", name)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import eckart as ek
 from eckart.engine.blocks.source import Source
 from eckart.errors import FileError, NotFiniteError, ParameterError
 from eckart.io.open_source import open_source
@@ -392,7 +393,7 @@ def test_many_columns_that_number_the_rows_make_one_note(read: Any) -> None:
     assert "'column 8' and 32 more seem to identify or number the rows" in note
 
 
-def test_blank_headers_name_no_rows(tmp_path):
+def test_blank_headers_name_no_rows(tmp_path: Path) -> None:
     """A first column without a name contains row names only if other columns have names."""
     path = tmp_path / "blank.csv"
     path.write_text(",,\n1.5,2,3\n4,5,6\n")
@@ -437,3 +438,22 @@ def test_the_remedy_for_thousands_is_one_that_works(read: Any, separator: str, d
         read(text, decimal=decimal)
     assert "decimal=','" not in str(caught.value)
     assert read(text.replace(separator, ""), decimal=",").matrix[0].tolist() == [1234.5, 1.0]
+
+
+def test_repeated_row_names_below_a_header_without_their_name(tmp_path: Path) -> None:
+    """Such as R writes: each row has a name, the header has none for them, and two rows were joined under one name."""
+    path = tmp_path / "towns.csv"
+    path.write_text("a,b,c\nRome,1,2.5,3\nOslo,4,5,6.5\nRome,7,8,1\nBonn,2,0,4\n")
+    expected = np.array([[1, 2.5, 3], [4, 5, 6.5], [7, 8, 1], [2, 0, 4]])
+    for stream in (False, True):
+        d = ek.decompose(path, "svd", k=3, left=True, stream=stream)
+        assert d.column_names == ("a", "b", "c")
+        assert d.row_names is None  # names that repeat are labels
+        assert np.allclose(ek.reconstruct(d), expected)
+
+
+def test_repeated_numbers_are_not_row_names(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text("a,b\n1,2.5,3\n1,5,6.5\n2,8,1\n")
+    with pytest.raises(FileError, match="line 2 has 3 cells, but the header has 2"):
+        ek.decompose(path, "svd", k=1)

@@ -167,9 +167,10 @@ def naming_columns(page: Page, options: TextOptions) -> list[str]:
 
 
 def _short_header(layout: Layout) -> bool:
-    """R omits the name above the row names: every record has one cell more and begins with a distinct text or number.
+    """R omits the name above the row names: every record has one cell more and begins with a word or a number.
 
-    Numbers must count the rows, as R and pandas write them.
+    Words may repeat, as in files whose rows were copied or joined. Numbers must be distinct, and must count the rows
+    unless all are in quotes, as R and pandas write them.
     """
     if not layout.header or not layout.sample or len(layout.sample[0]) != len(layout.header) + 1:
         return False
@@ -179,13 +180,13 @@ def _short_header(layout: Layout) -> bool:
     starts = records.bounds[0]
     quotes = np.frombuffer(layout.data, np.uint8)[layout.body + starts] == ord('"')
     firsts = [row[0] for row in layout.sample]
-    return len(set(firsts)) == len(firsts) and (bool(quotes.all()) or _are_names(firsts, layout.decimal))
-
-
-def _are_names(cells: list[str], decimal: str) -> bool:
-    """Whether the cells are words, or count the rows from 0 or 1."""
-    if not any(is_number(cell, decimal) or is_missing(cell) for cell in cells):
+    if not any(is_number(cell, layout.decimal) or is_missing(cell) for cell in firsts):
         return True
+    return _count_rows(firsts) or (len(set(firsts)) == len(firsts) and bool(quotes.all()))
+
+
+def _count_rows(cells: list[str]) -> bool:
+    """Whether the cells count the rows from 0 or 1."""
     numbered = any(cells == [str(start + place) for place in range(len(cells))] for start in (0, 1))
     return numbered and len(cells) >= _COUNTED
 

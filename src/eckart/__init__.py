@@ -6,6 +6,7 @@ Public names are loaded on first use.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -157,7 +158,8 @@ if not TYPE_CHECKING:  # type checkers read the imports above; without this guar
 
 def _hint(name: str) -> str:
     """What to use instead of an unknown name, as the end of a sentence."""
-    if name.startswith("_"):
+    # `from eckart import module` asks here first, and then imports the module.
+    if name.startswith("_") or importlib.util.find_spec(f"eckart.{name}") is not None:
         return ""
     from eckart.options import LIBRARY_NAMES, near_match
 

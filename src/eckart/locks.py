@@ -96,7 +96,7 @@ def _refuse_other_content(descriptor: int, path: Path) -> None:
         content = os.read(descriptor, 4096)
         if not content or _OWNER.fullmatch(content):
             return
-    raise FileExistsError(errno.EEXIST, "the file is not an Eckart lock file; delete it", str(path))
+    raise FileExistsError(errno.EEXIST, "the file is not an Eckart lock file; move or delete it", str(path))
 
 
 def _owned(path: Path, descriptor: int) -> FolderLock:

@@ -25,7 +25,7 @@ class Plan:
     k : int or None
         Number of components. None if it will be determined by a share of the variance or by an error.
     passes : int
-        Expected number of passes over the data. For iterative solvers, it is an upper estimate.
+        Expected number of passes over the data. Iterative solvers may need fewer.
     peak_bytes : int
         Working memory in addition to the data.
     why : str

@@ -93,7 +93,7 @@ def fit(
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
     """Predict which solver 'report' and 'fit' would use for DATA, without decomposing DATA.
 
-    The plan shows the solver, how often it reads the data, how much memory it needs, and why Eckart chooses it.
+    The plan shows the solver, the number of passes over the data, the memory needed, and why Eckart chooses it.
 
     \b
     Example:

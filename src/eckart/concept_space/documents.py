@@ -39,7 +39,8 @@ class Documents:
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.names):
             raise InputError(
-                f"There are {len(self.names):,} names for {len(self.texts):,} documents. Pass one name per document."
+                f"The number of names ({len(self.names):,}) differs from the number of documents "
+                f"({len(self.texts):,}). Pass one name per document."
             )
         if not any(text.strip() for text in self.texts):
             raise InputError("None of the documents contains text. Add at least one document with text.")

@@ -31,8 +31,8 @@ def concepts(
     Parameters
     ----------
     model : Decomposition or fitted estimator
-        Model of any method. Kernel PCA and Isomap cannot map scores back to columns, so their rows can only be
-        compared.
+        Model of any method. `similar_columns`, `top_columns`, `recommend_many` and `fold_in` do not support kernel PCA
+        and Isomap, because these methods have no linear map from scores back to columns.
     rows : array-like, sparse matrix, data frame or path, default None
         Rows to search, with the same columns as the fitted data. None uses the fitted rows if the model stores their
         scores (``left=True``). Their original entries are then unknown.

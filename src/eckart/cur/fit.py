@@ -30,6 +30,7 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.settings import generator
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Decomposition, details_of
@@ -193,7 +194,8 @@ def _smallest_rank(
 def _missed(found: Found, wanted: CURSettings, target: float, *, reached: bool) -> str:
     """Why the target is not proved to be reached."""
     drawn = "drawn " if wanted.select in ("norm", "leverage") else ""
-    taken = f"{found.asked[0]} {drawn}columns and {found.asked[1]} rows leave a relative error of {found.error:.3g}"
+    chosen = f"{counted(found.asked[0], f'{drawn}column')} and {counted(found.asked[1], 'row')}"
+    taken = f"{chosen} leave a relative error of {found.error:.3g}"
     if reached:
         return (
             f"It is unknown whether a relative error of {target:.3g} was reached: {taken}, with a "

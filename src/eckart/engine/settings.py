@@ -85,7 +85,7 @@ def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
     check_count("max_passes", options.max_passes, None)
     if ddof not in (0, 1):
         raise ParameterError(
-            f"ddof={ddof!r} is not valid. The variance is divided by n - ddof, so ddof must be 0 or 1."
+            f"ddof={ddof!r} is not valid. Use 1 to compute variances with the divisor n - 1, or 0 for the divisor n."
         )
     everything = None if target_ratio is not None else short
     return Settings(

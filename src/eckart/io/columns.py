@@ -13,6 +13,7 @@ from eckart.aliases import JsonObject
 from eckart.engine.blocks.edges import edges_for
 from eckart.engine.blocks.source import Block, DataSource, Metadata, OfSource, RowSource
 from eckart.errors import ParameterError
+from eckart.formatting import counted
 from eckart.io.roles import Parts, column_notes, listed, quoted
 from eckart.options import near_match
 
@@ -109,7 +110,7 @@ def places_of(source: DataSource, columns: Sequence[str | int]) -> list[int]:
         if not -len(names) <= place < len(names):
             raise ParameterError(
                 f"columns: there is no column at position {place}, because {source.metadata.name} has "
-                f"only {len(names)} columns. Positions are counted from 0."
+                f"only {counted(len(names), 'column')}. Positions are counted from 0."
             )
         found.append(place % len(names))
     if not found:

@@ -113,7 +113,7 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
     n_connected_components_ : int
         Number of separate parts of the graph before they were connected.
     landmarks_ : array of int or None
-        Indices of the landmarks, counted from 0.
+        Indices of the landmarks, counted from 0. None if `n_landmarks` is None.
     certificate_ : Certificate or None
         Proved bounds. None with landmarks, because nothing is proved for them.
 

@@ -286,7 +286,7 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
             Note(
                 "zero_coordinates",
                 f"{lacking} of the {len(found.values)} coordinates {'is' if lacking == 1 else 'are'} "
-                "zero, because fewer coordinates are enough to reproduce the distances.",
+                "zero, because the centred squared distances have no further positive eigenvalues (up to rounding).",
             )
         )
     return tuple(notes)

@@ -239,6 +239,6 @@ def _note(scatter: Scatter) -> Note:
     return Note(
         "variance_dropped",
         f"The result is approximate: the cross-products of {scatter.mean.shape[0]:,} columns do not "
-        f"fit into memory, so a share of {scatter.lost / (scatter.total or 1.0):.3g} of the variance "
+        f"fit in memory, so {100 * scatter.lost / (scatter.total or 1.0):.3g} % of the variance "
         "was dropped. The bounds take this into account.",
     )

@@ -236,7 +236,7 @@ def _wide_spectrum(choice: RankChoice, e: Evidence, answers: _Answers) -> Certai
         if gap
         else "No component is clearly separated from the next"
     )
-    reason = (f"{apart}, and the remaining eigenvalues are more spread out than in most independent noise. The "
+    reason = (f"{apart}, and the remaining eigenvalues are more spread out than is typical of independent noise. The "
     "remaining components may be correlated noise.")  # fmt: skip
     return Certainty(gap, k, reason)
 

@@ -196,7 +196,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     if whole is None:
         caption += " To compute the Q part of each column, pass the row as `values`."
     return Table(
-        f"Columns that make {row_labels(d)[place]} an outlier",
+        f"Contributions of the columns to T2 and Q: {row_labels(d)[place]}",
         ("column", "deviation", "T2 part", "Q part"),
         lines,
         caption,

@@ -145,7 +145,7 @@ def project_out(block: Array, *bases: Array) -> Array:
             if basis.shape[1]:
                 coefficients = inner(basis, block)
                 block = without(block, basis, coefficients)
-                found = max(found, float(abs(coefficients).max()))
+                found = max(found, float(xp.max(xp.abs(coefficients))))
         if found <= 1e-6:
             break
     return block

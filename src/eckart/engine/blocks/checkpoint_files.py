@@ -88,10 +88,10 @@ def _check_version(path: Path, version: object) -> None:
         return
     if text.isascii() and text.isdigit() and len(text) < 10:
         newer = int(text) > VERSION
-        remedy = "Use the version that wrote it" if newer else "This run can no longer be resumed"
+        remedy = "Use the version that wrote it, or delete" if newer else "This run can no longer be resumed. Delete"
         raise CheckpointError(
             f"{path} was written by {'a newer' if newer else 'an older'} version of Eckart "
-            f"(checkpoint format {text}; this version uses {VERSION}). {remedy}, or delete "
+            f"(checkpoint format {text}; this version uses {VERSION}). {remedy} "
             f"{path.parent} to start again."
         )
     raise damaged(path, "its version is not a number")

@@ -167,9 +167,9 @@ def naming_columns(page: Page, options: TextOptions) -> list[str]:
 
 
 def _short_header(layout: Layout) -> bool:
-    """R omits the name above the row names: every record has one cell more and begins with a word or a number.
+    """R omits the name above the row names: every record has one cell more, a text or a number.
 
-    Words may repeat, as in files whose rows were copied or joined. Numbers must be distinct, and must count the rows
+    Texts may repeat, as in files whose rows were copied or joined. Numbers must be distinct, and must count the rows
     unless all are in quotes, as R and pandas write them.
     """
     if not layout.header or not layout.sample or len(layout.sample[0]) != len(layout.header) + 1:

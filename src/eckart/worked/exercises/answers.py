@@ -113,7 +113,7 @@ def _of_values(own: Statement, found: Meaning, targets: Sequence[Target]) -> Mea
 
 
 def _places(targets: Sequence[Target]) -> dict[str, int]:
-    """The targets that values name by themselves."""
+    """The targets that values name without a label."""
     return {form: i for i, target in enumerate(targets) for form in (target.form, *target.names) if form in _SAID}
 
 

@@ -72,7 +72,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _is_cell(text: str) -> bool:
-    """Whether a text is a whole value or a name: its brackets are closed, and it is no norm or determinant."""
+    """Whether a text is a whole value or a name: its brackets are closed, and it is not a norm or determinant."""
     return bool(text.strip()) and text.count("(") == text.count(")") and not re.search(r"[=:]", text)
 
 

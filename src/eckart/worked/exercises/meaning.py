@@ -83,7 +83,7 @@ def meaning(own: Statement, targets: Sequence[Target]) -> Meaning:
 
 
 def _chosen(parts: list[Meaning]) -> Meaning:
-    """The last meaning that says something, with the last number that is said."""
+    """The last meaning that says something, with the last number among all meanings."""
     telling = [one for one in parts if one.targets is not None or one.sense != Sense()]
     chosen = (telling or parts or [Meaning()])[-1]
     index = next((one.index for one in reversed(parts) if one.index), 0)

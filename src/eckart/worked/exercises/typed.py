@@ -74,7 +74,8 @@ def plain(text: str) -> str:
     text = re.sub(r"q\u0302|\\hat\s*\{?q\}?|\bq_?hat\b", "q'", laid_out(text))
     text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_]\S*\s*[=≈:])", "; ", text)  # column 3 — q = ..
     text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_])", " это ", text)  # 3 — ранг
-    text = re.sub(r"(?<=[^\W_])[^\S\n]+[—–][^\S\n]+", " = ", text).replace("<-", "=")  # Ранг — 3
+    text = re.sub(r"(?<=[^\W_])[^\S\n]+[—–][^\S\n]+", " = ", text)  # Ранг — 3
+    text = re.sub(r"<-(?![^<>\n]*[^<>\s-]\s*>)", "=", text)  # x <- 3 assigns in R, but <-1, 4> is a vector
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
     text = _pasted(text)
     text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")

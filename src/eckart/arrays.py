@@ -89,6 +89,14 @@ def device(array: Array) -> Any:
     return None if isinstance(array, np.ndarray) else array.device
 
 
+def unmasked(data: object) -> Any:
+    """A masked array with NaN for masked entries; anything else unchanged."""
+    if not isinstance(data, np.ma.MaskedArray):
+        return data
+    kind = data.dtype if data.dtype.kind == "f" else np.float64
+    return np.ma.filled(data.astype(kind), np.nan)
+
+
 def to_numpy(array: Array) -> np.ndarray:
     """The same numbers on the host."""
     if isinstance(array, np.ndarray):

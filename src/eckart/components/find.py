@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from eckart.aliases import JsonObject
-from eckart.arrays import Array, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, is_sparse, namespace, to_numpy, unmasked
 from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.blocks.cluster import find_cluster
@@ -45,7 +45,7 @@ from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix, open_on_device
 from eckart.io.read_options import NAMES
 from eckart.log import logger
-from eckart.missing.fill import WAYS, fill, unmasked, with_imputation, with_matrix
+from eckart.missing.fill import WAYS, fill, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
 from eckart.result import Decomposition, Plan, SVDDetails
 from eckart.wording import K, either
@@ -59,12 +59,13 @@ def find_components(data: object, method: Method = "pca", **given: Unpack[SVDKey
     check_choice("missing", options.missing, WAYS)
     plain = options.plain and options.solver in ("auto", "gram")
     data = data if options.missing == "error" else unmasked(data)
-    opened = (unprepared(data) if plain else None) or _open(data, options)
+    unchecked = unprepared(data) if plain else None
+    opened = unchecked or _open(data, options)
     settings = check_settings(min(opened.matrix.shape), method, options)
     if plain and is_resident(opened):
         if (found := _find_resident(opened, settings, options.rng)) is not None:
             return found
-        opened = _open(data, options)
+        opened = opened if unchecked is None else _open(data, options)
     return _find_prepared(opened, settings, options)
 
 

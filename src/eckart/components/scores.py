@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
+from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy, unmasked
 from eckart.devices import place_of, refuse_other_device
 from eckart.engine.exponent import safe_exponents, times_power_of_two
 from eckart.engine.finite import refuse_not_finite
@@ -20,7 +20,7 @@ from eckart.engine.projection import plain_rows, plain_scores
 from eckart.errors import InputError
 from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix
-from eckart.missing.fill import fill_as_fitted, imputation_of, unmasked
+from eckart.missing.fill import fill_as_fitted, imputation_of
 from eckart.result import Decomposition
 
 

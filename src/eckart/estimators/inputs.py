@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from eckart.arrays import Array, Matrix, is_array, is_numpy, is_sparse, to_numpy
+from eckart.arrays import Array, Matrix, is_array, is_numpy, is_sparse, to_numpy, unmasked
 from eckart.devices import HOST, is_off_host, place_of, refuse_other_device
 from eckart.engine.blocks.source import RowSource, Source
 from eckart.errors import FileError, InputError, ParameterError
 from eckart.io.open_data import is_frame, not_rectangular, open_with
 from eckart.io.open_matrix import open_matrix
 from eckart.io.read_options import NAMES, NO_OPTIONS
-from eckart.missing.fill import unmasked
 from eckart.options import memory_bytes
 
 if TYPE_CHECKING:

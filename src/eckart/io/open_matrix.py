@@ -65,7 +65,8 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
             return open_blocks(data.rows, memory)
     if not _are_numbers(data) and isinstance(data, Source):
         metadata = data.metadata
-        data = stack_blocks(list(data.blocks()))
+        blocks = list(data.blocks())
+        data = stack_blocks(blocks) if blocks else np.empty(data.shape)  # refused below if it has no rows
     elif (stored := stored_elsewhere(data)) is not None:
         return open_sparse(stored, metadata)
     opened = open_sparse(data, metadata) if is_sparse(data) else open_dense(data, metadata)

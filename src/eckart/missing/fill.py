@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_sparse, to_numpy
+from eckart.arrays import Array, from_numpy, is_sparse, to_numpy, unmasked
 from eckart.engine.matrix import Opened
 from eckart.engine.settings import check_weights, generator
 from eckart.engine.threads import one_blas_thread
@@ -264,14 +264,6 @@ def _shares_note(of_filled: float, expected: float, k: int) -> Note:
         f"The {components} {percent(of_filled)} of the table with imputed values. Imputed values "
         f"contain no noise; allowing for that, the share is about {percent(expected)}.",
     )
-
-
-def unmasked(data: object) -> Any:
-    """A masked array with NaN for masked entries; anything else unchanged."""
-    if not isinstance(data, np.ma.MaskedArray):
-        return data
-    kind = data.dtype if data.dtype.kind == "f" else np.float64
-    return np.ma.filled(data.astype(kind), np.nan)
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from typing import Literal
 
 import numpy as np
 
-from eckart.arrays import from_numpy, is_sparse, to_numpy
+from eckart.arrays import from_numpy, is_sparse, to_numpy, unmasked
 from eckart.engine.matrix import Opened
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import ParameterError
 from eckart.fitted import decomposition_of, is_model
 from eckart.io.open_matrix import open_matrix
-from eckart.missing.fill import WAYS, How, fill, imputation_of, unmasked, with_matrix
+from eckart.missing.fill import WAYS, How, fill, imputation_of, with_matrix
 from eckart.notes import Note
 from eckart.options import check_choice, check_count, check_fraction, hint_keywords, is_number, memory_bytes
 from eckart.rank.answer import Verdict

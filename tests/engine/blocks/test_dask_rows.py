@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
-from eckart.errors import InputError
+from eckart.errors import InputError, MissingValuesError
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -66,3 +66,19 @@ def test_integers_that_are_rounded_are_noted() -> None:
     assert not any("2**53" in note for note in ek.decompose(da.from_array(values, chunks=(5, 2)), k=1).notes)
     values[7, 1] = 2**60 + 1
     assert any("2**53" in note for note in ek.decompose(da.from_array(values, chunks=(5, 2)), k=1).notes)
+
+
+@pytest.mark.parametrize("stream", [None, False, True])
+def test_masked_values_are_missing(stream: bool | None) -> None:
+    array = da.from_array(VALUES, chunks=(10, 4))
+    with pytest.raises(MissingValuesError, match="missing value"):
+        ek.decompose(da.ma.masked_less(array, 0.1), "svd", k=1, stream=stream)
+    found = ek.decompose(da.ma.masked_less(array, -1.0), "svd", k=1, stream=stream)
+    assert found.values[0] == pytest.approx(np.linalg.norm(VALUES, 2))
+
+
+def test_chunks_of_unknown_columns() -> None:
+    chosen = np.array([True, False, True, True])
+    array = da.from_array(VALUES, chunks=(7, 2))[:, da.from_array(chosen, chunks=2)]
+    found = ek.decompose(array, "svd", k=1)
+    assert found.values[0] == pytest.approx(np.linalg.norm(VALUES[:, chosen], 2))

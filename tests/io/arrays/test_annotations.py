@@ -87,3 +87,16 @@ def test_a_link_to_nothing_is_named(tmp_path: Path) -> None:
         file["X"] = h5py.SoftLink("/nothing")
     with pytest.raises(ParameterError, match="'X' is a link to an array that is not in the file"):
         ek.open_data(tmp_path / "a.h5")
+
+
+@pytest.mark.parametrize("missing", [[0, 0, 0], [0, 0, 1]])
+def test_a_nullable_mask_selects_genes_only_if_no_value_is_missing(annotated: Path, missing: list[int]) -> None:
+    with h5py.File(annotated, "r+") as file:
+        group = file["var"].create_group("known")
+        group.attrs["encoding-type"] = "nullable-boolean"
+        group["values"], group["mask"] = np.array([True, False, True]), np.array(missing, bool)
+    if any(missing):
+        with pytest.raises(ParameterError, match="'known' of var has missing values"):
+            ek.decompose(annotated, "svd", k=1, mask="known")
+    else:
+        assert ek.decompose(annotated, "svd", k=1, mask="known").column_names == ("g", "i")

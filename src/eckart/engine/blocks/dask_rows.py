@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.aliases import JsonObject
+from eckart.arrays import unmasked
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.rounded import is_long
 from eckart.engine.blocks.source import Block, Metadata, stack_blocks
@@ -118,8 +119,8 @@ def _refuse_other_columns(dtypes: Any) -> None:
 
 def _in_row_chunks(data: Any) -> Any:
     """The array in chunks of whole rows with known numbers of rows, none of them empty."""
-    if any(np.isnan(size) for size in data.chunks[0]):
-        with _named_errors("the number of rows of each chunk"):
+    if any(np.isnan(size) for size in itertools.chain(*data.chunks)):
+        with _named_errors("the number of rows and columns of each chunk"):
             data = data.compute_chunk_sizes()
     if len(data.chunks[1]) > 1:
         data = data.rechunk({1: -1})
@@ -153,7 +154,7 @@ def dask_rows(data: Any) -> DaskRows:
 def as_block(chunk: Matrix, dtype: np.dtype) -> Block:
     """A chunk as rows: a NumPy array or a CSR array of floats."""
     if isinstance(chunk, np.ndarray):
-        return _aligned(np.ascontiguousarray(chunk, dtype=dtype))
+        return _aligned(np.ascontiguousarray(unmasked(chunk), dtype=dtype))
     from scipy import sparse
 
     if not sparse.issparse(chunk) and hasattr(chunk, "to_scipy_sparse"):  # a chunk of the package `sparse`

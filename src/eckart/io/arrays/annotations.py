@@ -62,7 +62,18 @@ def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
         raise ParameterError(f"{file}: the column {name!r} of var is not true or false for each gene. Choose another.")
     container.check(found, f"var/{name}")
     container.check_chunks(found, 0, found.shape[0])
+    _refuse_missing(container, column, name, file)
     return np.asarray(found[:]).astype(bool)
+
+
+def _refuse_missing(container: Container, column: Any, name: str, file: str) -> None:
+    """Refuse a nullable column, stored as values and a mask, with missing values."""
+    missing = container.get(column, "mask") if hasattr(column, "keys") else None
+    if missing is not None and bool(np.any(missing[:])):
+        raise ParameterError(
+            f"{file}: the column {name!r} of var has missing values, so it is unknown which genes it selects. Replace "
+            "them by true or false, or choose another column."
+        )
 
 
 def _values(container: Container, column: Any) -> Any:

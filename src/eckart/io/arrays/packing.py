@@ -19,7 +19,8 @@ _UNSIGNED = "_Unsigned"
 
 def packing_notes(array: Any, name: str) -> tuple[Note, ...]:
     """A note if the attributes of an array ask for another scale, for missing values or for unsigned integers."""
-    found = {key: array.attrs[key] for key in (*_WITHOUT_EFFECT, _UNSIGNED) if key in array.attrs}
+    attributes = getattr(array, "attrs", {})
+    found = {key: attributes[key] for key in (*_WITHOUT_EFFECT, _UNSIGNED) if key in attributes}
     shown = [f"{key}={_shown(value)}" for key, value in found.items() if not _is_neutral(key, value)]
     if not shown:
         return ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.arrays import is_array, is_sparse, to_numpy
+from eckart.arrays import is_array, is_sparse, to_numpy, unmasked
 from eckart.engine.blocks.source import Block, MemorySource, Metadata, Source
 from eckart.errors import EckartError, InputError
 from eckart.io.frames import frame_source
@@ -113,7 +113,7 @@ def _grouped(rows: Iterator[Any]) -> Iterator[tuple[Block, Metadata]]:
             table = record_table(names, [[row.get(name) for row in chunk] for name in names])
             yield _block(table)
         else:
-            yield _block(np.stack([np.asarray(row) for row in chunk]))
+            yield _block(np.stack([np.asarray(unmasked(row)) for row in chunk]))
 
 
 def _is_matrix(item: object) -> bool:
@@ -140,7 +140,7 @@ def _block(item: Any) -> tuple[Block, Metadata]:
         return item.matrix, item.metadata  # type: ignore[attr-defined]
     if not _is_matrix(item) and (frame := frame_source(item)) is not None:
         return frame.matrix, frame.metadata
-    item = _numpy_or_csr(plain_array(item))
+    item = _numpy_or_csr(plain_array(unmasked(item)))
     if item.ndim != 2 or item.dtype.kind not in "fiub":
         raise InputError(
             f"A batch is an array of shape {tuple(item.shape)} and dtype {item.dtype}. Each batch must be a "

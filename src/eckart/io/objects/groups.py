@@ -21,7 +21,7 @@ def is_stored(data: object) -> bool:
 
 def _only_table(data: Any, names: list[str]) -> str | None:
     """X, or the only member of two dimensions."""
-    tables = [name for name in names if len(getattr(data[name], "shape", ())) == 2]
+    tables = [name for name in names if len(getattr(data[name], "shape", ()) or ()) == 2]
     return "X" if "X" in names else tables[0] if len(tables) == 1 else None
 
 
@@ -29,7 +29,7 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     """The rows of an array, or of the member `key` of a group, or of its only matrix."""
     if (rows := _array_rows(data)) is not None:
         return rows
-    names = [str(name) for name in data]
+    names = _members(data)
     if key is None:
         if "indptr" in names:
             return stored_rows(*_place(data), memory)
@@ -40,10 +40,20 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     return stored_object(data[key], None, memory)
 
 
+def _members(group: Any) -> list[str]:
+    try:
+        return [str(name) for name in group]
+    except (KeyError, RuntimeError, ValueError) as error:  # of h5py
+        raise InputError(
+            "The group cannot be read, because its file was closed. Keep the file open, or pass its path."
+        ) from error
+
+
 def _array_rows(data: Any) -> RowSource | None:
     """The rows of an array; None for a group."""
     try:
-        return sliced_rows(data, str(data.name or "").lstrip("/") or "array") if hasattr(data, "shape") else None
+        name = str(getattr(data, "name", "") or "").lstrip("/") or "array"
+        return sliced_rows(data, name) if hasattr(data, "shape") else None
     except EckartError:
         raise
     except (RuntimeError, ValueError) as error:  # h5py, for objects whose file was closed

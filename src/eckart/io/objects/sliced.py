@@ -67,11 +67,13 @@ class SlicedRows:
 
 def sliced_rows(array: Any, name: str) -> SlicedRows:
     """A stored two-dimensional array of numbers."""
-    shape, kind = tuple(array.shape), np.dtype(array.dtype).kind
+    shape, kind = tuple(array.shape or ()), np.dtype(array.dtype).kind
     if len(shape) != 2 or kind not in "fiub":
         raise InputError(
             f"{name} of shape {shape} and type {array.dtype} is not a matrix of numbers. Choose "
             f"another array with {KEY}."
         )
+    if not all(shape):
+        raise InputError(f"{name} has the shape {shape}, so it contains no numbers. Choose another array with {KEY}.")
     notes = precision_notes(np.dtype(array.dtype)) + packing_notes(array, name)
     return SlicedRows(array, Metadata(name, notes=notes))

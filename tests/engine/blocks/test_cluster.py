@@ -71,7 +71,7 @@ def client(elsewhere, hidden, tmp_path_factory):
     options = {"env": {"TMPDIR": str(tmp_path_factory.mktemp("temporary"))}, "preload": [str(preload)]}
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50, **options
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50, **options
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -289,7 +289,7 @@ def test_the_number_of_workers_changes_no_bit(client, solver):
     two = ek.decompose(data, k=4, solver=solver)
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as single,
     ):
@@ -323,7 +323,7 @@ def test_a_worker_dies_and_the_answer_is_right():
     whole = ek.decompose(data, k=4, solver="lanczos")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
@@ -352,7 +352,7 @@ def test_an_error_in_time_and_never_a_hang(how):
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),  # every further attempt starts another worker
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):

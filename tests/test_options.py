@@ -66,7 +66,9 @@ def test_a_subclass_may_accept_any_parameter() -> None:
 
 
 def test_components_in_the_wrong_argument_are_refused_with_the_right_one() -> None:
-    with pytest.raises(ek.errors.ParameterError, match=r"method=2 is not one of .*To keep 2 components, use k=2\."):
+    with pytest.raises(
+        ek.errors.ParameterError, match=r"method=2 is not one of .*To set the number of components, use k=2\."
+    ):
         ek.decompose(X, 2)
     with pytest.raises(ek.errors.ParameterError, match=r"k=0\.95 is not a whole number.* use explain=\.\.\."):
         ek.decompose(X, k=0.95)

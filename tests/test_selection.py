@@ -123,7 +123,7 @@ def test_threshold_count_share_and_function():
     assert table["column"].tolist() == [1, 2, 0]
     with pytest.raises(ParameterError, match="Use only one of them"):
         ek.CorrelationFilter(threshold=0.5, n_features=1).fit(X, y)
-    with pytest.raises(ParameterError, match="is too large, because there are only"):
+    with pytest.raises(ParameterError, match="is larger than the number of columns"):
         ek.CorrelationFilter(n_features=4).fit(X, y)
     with pytest.raises(ParameterError, match="must return one score for each"):
         ek.CorrelationFilter(lambda X, y: [1.0]).fit(X, y)

@@ -28,15 +28,15 @@ def test_alternatives_are_chosen_by_door() -> None:
 
 def test_warnings_are_worded_by_door(tmp_path: Path) -> None:
     rows = np.random.default_rng(0).random((30, 8))
-    with pytest.warns(ek.errors.EckartWarning, match="Allow more iterations with max_iter") as issued:
+    with pytest.warns(ek.errors.EckartWarning, match="Allow more with max_iter") as issued:
         ek.decompose(rows, "nmf", k=3, max_iter=1)
     assert isinstance(issued[0].message, ek.errors.EckartWarning)
-    assert "Allow more iterations with --iterations" in issued[0].message.worded("cli")
+    assert "Allow more with --iterations" in issued[0].message.worded("cli")
     np.save(tmp_path / "rows.npy", rows)
     command = [sys.executable, "-m", "eckart", "fit", str(tmp_path / "rows.npy"), "--method", "nmf", "-k", "3"]
     command += ["--iterations", "1", "-o", str(tmp_path / "m.eckart")]
     said = subprocess.run(command, capture_output=True, check=True, text=True).stderr
-    assert "Allow more iterations with --iterations" in said
+    assert "Allow more with --iterations" in said
     assert "max_iter" not in said
 
 

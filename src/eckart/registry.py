@@ -183,7 +183,7 @@ def get_method(name: object) -> Method:
 
     names = list(all_methods())
     listed = ", ".join(map(repr, names))
-    hint = f". To keep {name} components, use k={name}." if type(name) is int else near_match(str(name), names)
+    hint = f". To set the number of components, use k={name}." if type(name) is int else near_match(str(name), names)
     raise ParameterError(f"method={name!r} is not one of {listed}{hint}")
 
 

@@ -95,7 +95,7 @@ def test_tables_say_what_they_are() -> None:
     table = found.loadings()
     assert table.columns == ("column", "component", "loading", "lower", "upper", "sign")
     assert len(table.rows) == 8
-    assert "95 % intervals from 50 bootstrap resamples" in table.caption
+    assert "ends of the 95 % interval from 50 bootstrap resamples" in table.caption
     assert {row[5] for row in table.rows} <= {"sure", ""}
     assert rows
     assert columns

@@ -47,7 +47,8 @@ def test_damaged_files_are_refused_or_read_right(seed: int) -> None:
 def test_every_end_of_a_run_is_reported(limit: str) -> None:
     """The summary tells which mutations ran, and the exit code whether there were faults."""
     command = [sys.executable, "-m", "tests.anomalies.fuzz", "--only", "plain.csv", "--seed", "3", "--from", "20"]
-    command += {"SIGTERM": ["--count", "100000"], "--seconds": ["--seconds", "15"], "--to": ["--to", "24"]}[limit]
+    more = ["--count", "100000"]
+    command += {"SIGTERM": more, "--seconds": [*more, "--seconds", "15"], "--to": ["--to", "24"]}[limit]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as process:
         if limit == "SIGTERM":
             time.sleep(15)

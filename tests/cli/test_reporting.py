@@ -84,7 +84,7 @@ class TestAwkwardFile:
         assert {row[0]: row[2] for row in table["rows"]} == FATES
         assert {row[0]: row[1] for row in table["rows"]} == ROLES
         assert [row[3] for row in table["rows"] if row[0] in ("height", "weight")] == [1, 1]
-        assert table["caption"] == "4 of 10 columns were analysed."
+        assert table["caption"] == "Columns analysed: 4 of 10."
         words = " ".join(data["lines"])
         for part in (
             "Cells are separated by ';'",

@@ -37,6 +37,15 @@ def test_clusters_of_sparse_rows_do_not_end_the_trial(k):
     np.testing.assert_allclose(d.values, np.linalg.svd(X.toarray(), compute_uv=False)[:k], rtol=1e-9)
 
 
+def test_sparse_noise_does_not_end_the_trial():
+    """Narrow blocks reach the values of a flat spectrum for less than an eigenproblem of this size."""
+    X = sparse.random_array((4000, 1200), density=0.01, rng=np.random.default_rng(14), format="csr")
+    d = ek.decompose(X, "svd", k=10)
+    assert d.info.solver == "lanczos"
+    assert d.certificate.proved
+    np.testing.assert_allclose(d.values, np.linalg.svd(X.toarray(), compute_uv=False)[:10], rtol=1e-9)
+
+
 def test_values_below_float32_are_not_iterated_for():
     """Rounding in float32, relative to the largest value, hides the last: the trial ends when that is known."""
     rng = np.random.default_rng(12)

@@ -316,6 +316,7 @@ def test_folder_that_does_not_exist(tmp_path: Path) -> None:
         ({"values": np.array([1.0, np.nan, 0.5, 0.1])}, "values contains NaN"),
         ({"right": np.zeros((4, 3))}, "right has shape"),
         ({"mean": np.zeros(4, dtype=complex)}, "dtype complex128"),
+        ({"scale": np.array([1.0, 0.0, 1.0, 1.0])}, "scale contains zero or negative entries"),
         ({"mean": np.array(["a"] * 4)}, "dtype <U1"),
     ],
 )
@@ -504,3 +505,15 @@ def test_components_that_do_not_exist_are_refused(tmp_path: Path, group: tuple[i
     save(replace(d, certificate=replace(d.certificate, undetermined=((0, 3),))), tmp_path / "m")
     with pytest.raises(ModelFileError, match=r"certificate\.undetermined"):
         save(replace(d, certificate=replace(d.certificate, undetermined=(group,))), tmp_path / "n")
+
+
+def test_a_scale_that_no_decomposition_has_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scaled"
+    save(replace(arrests(), scale=np.ones(4)), path)
+    with pytest.raises(ModelFileError, match="scale contains zero or negative entries"):
+        load(
+            forge(
+                path,
+                members=lambda entries: entries.update({"scale.npy": npy(np.array([1.0, -1, 1, 1]), version=(1, 0))}),
+            )
+        )

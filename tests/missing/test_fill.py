@@ -268,3 +268,13 @@ def test_metabolites_better_than_means_and_iterative_imputer():
     assert error < 0.3 * means
     assert error < 0.1271  # scikit-learn 1.9's IterativeImputer, converged
     assert 0.92 < np.mean(np.abs(filled.values - whole[gone]) < 1.96 * filled.errors) < 0.98
+
+
+@pytest.mark.parametrize("stream", [None, False])
+def test_dask_data_are_not_told_to_use_an_option_that_changes_nothing(stream):
+    array = pytest.importorskip("dask.array")
+    table = np.arange(20.0).reshape(5, 4)
+    table[0, 0] = np.nan
+    with pytest.raises(InputError, match=r"pass data\.compute\(\)") as refused:
+        ek.decompose(array.from_array(table, chunks=(3, 4)), missing="mean", stream=stream)
+    assert "stream=False" not in str(refused.value)

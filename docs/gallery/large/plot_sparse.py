@@ -2,8 +2,8 @@
 Sparse matrices stay sparse
 ===========================
 
-PCA subtracts the column means, which would make a sparse matrix dense. Eckart therefore leaves the matrix as it is and
-accounts for the means when it multiplies by it.
+PCA subtracts the column means, which would make a sparse matrix dense. Eckart therefore leaves the matrix as it is.
+Instead, every product with the matrix accounts for the means.
 """
 
 import matplotlib.pyplot as plt

@@ -182,7 +182,8 @@ class Bootstrap:
 
     def _intervals(self) -> str:
         draws = len(self.explained_variance_ratio)
-        return f"'lower' and 'upper' bound {100 * self.confidence:g} % intervals from {draws:,} bootstrap resamples."
+        interval = f"{100 * self.confidence:g} % interval"
+        return f"'lower' and 'upper' are the ends of the {interval} from {draws:,} bootstrap resamples."
 
 
 def bootstrap(

@@ -203,7 +203,8 @@ def _compared(points: Floats, found: Partitions, references: list[Partitions]) -
         smallest = int(np.bincount(found[counts[best]][1]).min())
         objection = "Neighbouring groups are not separated: as many rows lie between them as around their means."
         if 0.5**smallest > _LEVEL:  # too few to show a gap
-            objection = f"The smallest group has only {counted(smallest, 'row')}, which may be an outlier."
+            few = counted(smallest, "row, which may be an outlier", "rows, which may be outliers")
+            objection = f"The smallest group has only {few}."
     most = int(excess[0].argmax())
     overlapping = None if objection or most == best else counts[most]
     return _Choice(counts[best], float(widths[1:, best].max()), objection, overlapping)

@@ -140,7 +140,7 @@ def columns_table(roles: Sequence[ColumnRole], d: Decomposition) -> Table | None
     rows = [row(role) for role in roles]
     columns = ("column", "role", "treatment", "missing", "mean", "standard deviation")
     measures = sum(role.role == "measure" for role in roles)
-    caption = f"{measures:,} of {len(roles):,} columns were analysed."
+    caption = f"Columns analysed: {measures:,} of {len(roles):,}."
     kinds = ("text", "text", "text", "count", "quantity", "quantity")
     return Table("Columns", columns, tuple(rows), caption, kinds)
 

@@ -109,8 +109,8 @@ def _none(d: Decomposition, choice: RankChoice, why: str) -> str:
     first = f"{component_labels(d)[0]} explains {share} of the {total_name(d)}"
     if choice.decided_by in _TESTS and any(code_of(note) == "copied_columns" for note in choice.notes):
         unrelated = (
-            "If multiples of other columns are left out, the first component of unrelated columns would explain "
-            "as much."
+            "Without the columns that are multiples of others, the first component of unrelated columns would "
+            "explain as much."
         )
         return f"No component stands out from noise. {why} {first}. {unrelated}"
     if choice.decided_by in _TESTS:

@@ -11,6 +11,7 @@ from eckart.analysis.supplementary.rows import measured
 from eckart.arrays import to_numpy
 from eckart.errors import InputError
 from eckart.fitted import takes_fitted
+from eckart.formatting import counted
 from eckart.projecting import project
 from eckart.result import Decomposition, SVDDetails
 
@@ -66,7 +67,7 @@ def with_rows(model: Decomposition, data: object) -> Decomposition:
         scores, names = floats(project(d, data)), d.row_names
     if len(scores) != d.rows:
         raise InputError(
-            f"The data have {len(scores):,} rows, but the model was fitted on {d.rows:,} rows. Pass "
+            f"The data have {counted(len(scores), 'row')}, but the model was fitted on {d.rows:,}. Pass "
             "the rows that were fitted. For new rows, use eckart.supplementary.rows."
         )
     values = floats(d.values)

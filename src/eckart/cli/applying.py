@@ -83,7 +83,7 @@ def transform(
     metavar="DATA",
     help="Compute the scores from DATA, instead of reading them from SCORES.",
 )
-@_written("Read SCORES as whitened scores, which 'eckart transform --whiten' writes.")
+@_written("Treat SCORES as whitened, as written by 'eckart transform --whiten'.")
 def reconstruct(
     console: Console, model: str, scores: str | None, from_data: str | None, output: Output, reading: ReadingOptions,
     whiten: bool, safe_csv: bool, memory: int | None,

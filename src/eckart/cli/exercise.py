@@ -42,8 +42,7 @@ _sheet_options = gathered("paper", SheetOptions, [
     click.option("--sheet", metavar="FILE",
                  help="Write the questions to FILE (.html, .pdf, .tex, .md, .txt) and the answers to a second file."),
     click.option("--seeds/--no-seeds", default=True,
-                 help=("Print the seed of each exercise. --check needs it to find the exercise.  [default: "
-                 "yes]")),
+                 help="Print the seed of each exercise, which you need for --check.  [default: yes]"),
     click.option("--class", "names", metavar="FILE",
                  help=("Write one sheet per student. FILE is a text file with one name per line, or a CSV "
                  "file.")),

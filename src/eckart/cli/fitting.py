@@ -93,7 +93,7 @@ def fit(
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
     """Predict which solver 'report' and 'fit' would use for DATA, without decomposing DATA.
 
-    The plan shows the solver, the number of passes over the data, the memory needed, and why Eckart chooses it.
+    The plan shows the solver and why Eckart chooses it, the number of passes over the data, and the memory needed.
 
     \b
     Example:
@@ -201,7 +201,8 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: Keyw
     width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
     why = "reconstructs held-out rows most accurately"
     if scan.by == "separation":
-        why = f"separates the groups of connected rows most clearly in the first {scan.n_components} components"
+        first = "component" if scan.n_components == 1 else f"{scan.n_components} components"
+        why = f"separates the groups of connected rows most clearly in the first {first}"
     return [Note("best_kernel", f"Of the kernels tried, {best.kernel}{width} {why}.")]
 
 

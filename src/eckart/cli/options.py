@@ -179,13 +179,13 @@ def wanted(f: Command) -> Command:
     """The options of all commands that decompose."""
     option, choice = click.option, click.Choice
     method = "Decomposition method. pca subtracts the column means; svd does not."
-    error = "Keep the fewest components whose relative reconstruction error (Frobenius norm) is at most SHARE."
+    error = "Keep the fewest components that give a relative error (Frobenius norm) of at most SHARE, such as 0.1."
     methods = MethodChoice(list(map(_typed, all_methods())))
     return gathered("wanted", FitOptions, [
         option("--method", type=methods, default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.components, metavar="N", help="Number of components."),
         option("--explain", type=numbers.share, metavar="SHARE", help="Keep the fewest components that explain "
-        "this share, such as 0.9 or 90%. The share refers to the variance (svd: the sum of squares)."),
+        "this share of the variance (svd: of the sum of squares), such as 0.9 or 90%."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),
         option("--scale/--no-scale", default=False, help="Divide each column by its standard deviation.  [default: "
                                                          "no]"),

@@ -13,7 +13,7 @@ from eckart.cli import numbers
 from eckart.cli.app import Refused, standard_input
 from eckart.cli.console import Console
 from eckart.cli.options import Output, gathered, output, with_console
-from eckart.formatting import percent
+from eckart.formatting import counted, percent
 
 if TYPE_CHECKING:
     from eckart.concept_space.results import Ranking
@@ -160,7 +160,7 @@ def _save(console: Console, model: TextConcepts, output: Output) -> None:
     outputs.check(output)
     with outputs.writing():
         model.save(output.path, overwrite=output.force)
-    console.say(f"Saved the collection of {len(model.names_):,} documents to {output.path}.")
+    console.say(f"Saved the collection of {counted(len(model.names_), 'document')} to {output.path}.")
 
 
 def _show(console: Console, model: TextConcepts, ranking: Ranking) -> None:

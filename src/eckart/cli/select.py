@@ -313,7 +313,7 @@ def _text(table: Table, width: int) -> str:
     rule = ["-" * n for n in [*widths, len(head[-1])]]
     lines = [line for row in (head, rule, *body) for line in _wrapped(row, widths, width)]
     left = len(table.rows) - len(body)
-    lines += [f"Not shown: {left:,} more rows."] if left > 0 else []
+    lines += [f"Not shown: {counted(left, 'more row')}."] if left > 0 else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

@@ -42,7 +42,10 @@ _table = (
     _choice("--divide", "n-1 n 1", "Divide the cross-products by this number. n is the number of rows."),
 )
 _share = _option(
-    "--share", "Share of the variance to explain, such as 0.8.  [default: 0.9]", type=float, metavar="SHARE"
+    "--share",
+    "Share of the variance or energy to explain, such as 0.8.  [default: 0.9]",
+    type=float,
+    metavar="SHARE",
 )
 
 OPTIONS: dict[str, tuple[Decorator, ...]] = {
@@ -87,7 +90,7 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
         _option("--gamma", "Kernel coefficient gamma, such as 1/2.  [default: 1]", metavar="NUMBER"),
         _option("--degree", "Degree of the poly kernel.  [default: 2]", type=int, metavar="N"),
         _option("--coef0", "Constant term of the poly and sigmoid kernels.  [default: 1]", metavar="NUMBER"),
-        _option("--new", "A new point to project on the components.", metavar="VECTOR"),
+        _option("--new", "A new point to project onto the components.", metavar="VECTOR"),
     ),
     "project": (_k,),
     "bounds": (_k, _option("--other", "Another matrix of rank at most k. Its error is compared with the smallest "

@@ -76,7 +76,7 @@ def project_on_components(decomposition: Decomposition, data: object, *, whiten:
     opened = open_matrix(unmasked(data) if imputed else data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
+            f"The data have {counted(opened.matrix.shape[1], 'column')}, but the decomposition has {d.columns}. "
             "Use the same columns in the same order."
         )
     opened = fill_as_fitted(d, opened)

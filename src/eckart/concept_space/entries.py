@@ -14,6 +14,7 @@ from eckart.arrays import is_array, is_sparse, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names, listed
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
+from eckart.formatting import counted
 from eckart.options import check_choice
 from eckart.wording import IGNORE_UNKNOWN
 
@@ -116,7 +117,9 @@ def _of_numbers(given: Any, names: Names) -> Entries:
     if row.ndim == 2:
         raise InputError(f"Expected one row, but got {len(row):,} rows. For several rows, use recommend_many.")
     if row.ndim != 1 or len(row) != names.count:
-        raise InputError(f"The row has {row.size:,} numbers, but the model has {names.count:,} columns. {_FORMS}")
+        raise InputError(
+            f"The row has {counted(row.size, 'number')}, but the model has {counted(names.count, 'column')}. {_FORMS}"
+        )
     for column in np.flatnonzero(~np.isfinite(row.astype(np.float64)))[:1]:
         _number(row[column], names.label(int(column)))
     return of_dense(row)

@@ -19,7 +19,7 @@ from eckart.concept_space.stored_rows import Rows
 from eckart.concept_space.vectors import row_squares
 from eckart.documentation import document
 from eckart.errors import InputError
-from eckart.formatting import percent
+from eckart.formatting import counted, percent
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Ledger:
             return ""
         strong = " This is more than the weakest concept explains." if singular else ""
         return (
-            f"The concepts miss {percent(self.share)} of the sum of squares of the {self.rows:,} new rows, compared "
-            f"with {percent(at_fit)} for the fitted rows.{strong} The new rows may contain a new concept. Fit the "
-            "model again with these rows included."
+            f"The concepts miss {percent(self.share)} of the sum of squares of {counted(self.rows, 'new row')}, "
+            f"compared with {percent(at_fit)} for the fitted rows.{strong} The new data may contain a new concept. Fit "
+            "the model again with these data included."
         )
 
 
@@ -112,7 +112,7 @@ class Folded:
         known = self.unseen[np.isfinite(self.unseen)]
         share = f", {percent(known.mean())} of a row outside the concepts on average" if len(known) else ""
         cold = f", {len(self.cold):,} without any entry" if len(self.cold) else ""
-        return f"<Folded {len(self.coordinates):,} rows{share}{cold}{'; fit again' if self.refit else ''}>"
+        return f"<Folded {counted(len(self.coordinates), 'row')}{share}{cold}{'; fit again' if self.refit else ''}>"
 
 
 def shares(geometry: Geometry, rows: Rows) -> tuple[Numbers, Numbers]:

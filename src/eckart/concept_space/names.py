@@ -25,7 +25,8 @@ class Names:
     def __post_init__(self) -> None:
         if self.given is not None and len(self.given) != self.count:
             raise InputError(
-                f"There are {len(self.given):,} names for {self.count:,} {self.what}s. Pass one name per {self.what}."
+                f"The number of names ({len(self.given):,}) differs from the number of {self.what}s ({self.count:,}). "
+                f"Pass one name per {self.what}."
             )
 
     def label(self, place: int) -> str:

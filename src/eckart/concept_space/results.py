@@ -13,7 +13,7 @@ from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names
 from eckart.displays import html_facts, html_table
 from eckart.documentation import document
-from eckart.formatting import percent, wrapped
+from eckart.formatting import counted, percent, wrapped
 
 _SHOWN = 20
 
@@ -272,7 +272,7 @@ class Rankings:
         return {"title": self.title, "rows": [self[row].to_dict()["hits"] for row in range(len(self))]}
 
     def __repr__(self) -> str:
-        cold = f"; none for {len(self.cold):,} rows without entries" if len(self.cold) else ""
+        cold = f"; none for {counted(len(self.cold), 'row')} without entries" if len(self.cold) else ""
         return f"<Rankings: the best {self.indices.shape[1]} {self.of.what}s for each of {len(self):,} rows{cold}>"
 
 

@@ -89,7 +89,7 @@ def project(decomposition: Decomposition, data: object) -> Array:
     matrix = opened.matrix
     if matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {matrix.shape[1]} columns, but the decomposition has {d.columns}. "
+            f"The data have {counted(matrix.shape[1], 'column')}, but the decomposition has {d.columns}. "
             "Use the same columns in the same order."
         )
     if not is_numpy(d.right):

@@ -136,8 +136,8 @@ def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
         raise InputError(
             f"sample_weight contains weights from {counted.min():.3g} to {counted.max():.3g}. The "
             f"squares of weights outside {_LEAST_WEIGHT:g} to {_LARGEST_WEIGHT:g} overflow or "
-            "underflow float64. Multiply all weights by the same number, which does not change "
-            "components and shares."
+            "underflow float64. Multiply all weights by the same number, which does not change the "
+            "components or the explained shares."
         )
     return weights
 

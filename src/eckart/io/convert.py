@@ -14,6 +14,7 @@ from eckart.engine.blocks.source import DataSource, MemoryRows, MemorySource, Ro
 from eckart.environment import free_memory, say_bytes
 from eckart.errors import ParameterError
 from eckart.files import input_conflict, new_file
+from eckart.formatting import counted
 from eckart.io.bytes import shown
 from eckart.io.entries.csr_file import Entries, write_csr
 from eckart.io.entries.triplets import EntryBlocks, market_entries, table_entries
@@ -118,7 +119,8 @@ def _write_dense(rows: RowSource, goal: PurePath, single: bool, overwrite: bool)
         for start, stop in itertools.pairwise(edges):
             file.write(np.ascontiguousarray(rows.read(start, stop), dtype=dtype).data)
     size = rows.entries * dtype.itemsize
-    return f"Wrote {rows.shape[0]:,} rows x {rows.shape[1]:,} columns ({dtype.name}, {say_bytes(size)}) to {goal.name}"
+    shape = f"{counted(rows.shape[0], 'row')} x {counted(rows.shape[1], 'column')}"
+    return f"Wrote {shape} ({dtype.name}, {say_bytes(size)}) to {goal.name}"
 
 
 def _entries_of(rows: RowSource) -> Iterator[Entries]:
@@ -136,4 +138,5 @@ def _write_sparse(entries: EntryBlocks, path: str, goal: PurePath, overwrite: bo
     count = write_csr(
         str(goal), (rows, columns), entries.blocks, overwrite=overwrite, name=name, memory=memory, dtype=dtype
     )
-    return f"Wrote {rows:,} rows x {columns:,} columns with {count:,} entries to {goal.name}"
+    shape = f"{counted(rows, 'row')} x {counted(columns, 'column')}"
+    return f"Wrote {shape} with {counted(count, 'entry', 'entries')} to {goal.name}"

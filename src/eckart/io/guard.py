@@ -44,8 +44,8 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
         raise FileError(f"{where} cannot be read: {error}.") from error
     except MemoryError as error:
         raise MemoryBudgetError(
-            f"Reading {where} needs more memory than is available ({reason(error)}). If the file is "
-            "much smaller than that, it is damaged. Otherwise, use a machine with more memory, or "
+            f"Reading {where} needs more memory than is available ({reason(error)}). If the file "
+            "itself is small, it is probably damaged. Otherwise, use a machine with more memory, or "
             f"read smaller blocks with {MEMORY}."
         ) from error
     except NotImplementedError as error:

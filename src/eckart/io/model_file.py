@@ -310,7 +310,7 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, digest: object)
     for length in shape:
         count *= int(length)
     if min(shape, default=0) < 0 or count * dtype.itemsize != len(data) - start:
-        raise ModelFileError(f"{short} declares shape {shape}, but contains {len(data) - start:,} bytes.")
+        raise ModelFileError(f"{short} declares shape {shape}, which does not match its {len(data) - start:,} bytes.")
     flat = np.frombuffer(data, dtype=dtype, offset=start, count=count)
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 

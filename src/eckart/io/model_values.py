@@ -296,6 +296,8 @@ def check(d: Decomposition, refusal: str) -> None:
             raise ModelFileError(
                 f"{refusal}: {name} contains NaN or infinite entries. Compute the decomposition again."
             )
+    if d.scale is not None and not (to_numpy(d.scale) > 0).all():
+        raise ModelFileError(f"{refusal}: scale contains zero or negative entries, but it divides the columns.")
     if fault := d.details.fault(d.rows):
         raise ModelFileError(f"{refusal}: {fault}.")
     _check_names(d, refusal)

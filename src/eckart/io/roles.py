@@ -85,7 +85,7 @@ def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> 
     kinds = {"text": "text", "date": "dates or times", "amount": "numbers with a symbol or a unit"}
     for label in labels:
         different = len(set(label.values))
-        found[label.name] = f"{kinds[label.kind]}, used as a label ({different:,} different values)"
+        found[label.name] = f"{kinds[label.kind]}, used as a label ({counted(different, 'different value')})"
     found |= parts.column_roles
     return {name: found[name] for name in parts.order or found if name in found}
 

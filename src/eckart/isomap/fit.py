@@ -20,6 +20,7 @@ from eckart.engine.matrix import Opened
 from eckart.engine.parallel import each
 from eckart.engine.settings import generator
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix
 from eckart.isomap import geodesic
 from eckart.isomap import neighbors as neighbours
@@ -82,7 +83,7 @@ def project(decomposition: Decomposition, data: object) -> Array:
     opened = open_matrix(data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
+            f"The data have {counted(opened.matrix.shape[1], 'column')}, but the decomposition has {d.columns}. "
             "Use the same columns in the same order."
         )
     queries, details = finite_points(opened), details_of(d, IsomapDetails)
@@ -152,7 +153,7 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -
                 either(
                     f"Expected n_neighbors < n_samples_fit, but n_neighbors = {count}, n_samples_fit = {rows}, "
                     f"n_samples = {rows}: only the other rows can be neighbours of a row.",
-                    f"--neighbors {count} is too large: the table has {rows} rows, so a row has at "
+                    f"--neighbors {count} is too large: the table has {counted(rows, 'row')}, so a row has at "
                     f"most {rows - 1} neighbours.",
                 )
             )

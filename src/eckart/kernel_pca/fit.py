@@ -162,7 +162,7 @@ def project(decomposition: Decomposition[KernelPCADetails], data: object) -> Arr
     opened = open_matrix(data, stream=False)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
+            f"The data have {counted(opened.matrix.shape[1], 'column')}, but the decomposition has {d.columns}. "
             "Use the same columns in the same order."
         )
     details = details_of(d, KernelPCADetails)

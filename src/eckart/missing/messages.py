@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.errors import InputError
@@ -18,12 +19,18 @@ if TYPE_CHECKING:
 
 
 def refuse_blocks(opened: Opened) -> None:
-    if not opened.matrix.resident:
+    if opened.matrix.resident:
+        return
+    if isinstance(opened.matrix.source, DaskRows):
         raise InputError(
-            "Missing values can be imputed only in memory, but this table is read in blocks. "
-            f"{either('Use stream=False and allow more memory', 'Allow more memory with --memory')}, "
-            "or impute the values first with eckart.fill_missing."
+            "Missing values can be imputed only in memory, but Dask data are always read in blocks. If the table fits "
+            "into memory, pass data.compute(); otherwise impute the values with Dask first."
         )
+    raise InputError(
+        "Missing values can be imputed only in memory, but this table is read in blocks. "
+        f"{either('Use stream=False and allow more memory', 'Allow more memory with --memory')}, "
+        "or impute the values first with eckart.fill_missing."
+    )
 
 
 def refuse(table: np.ndarray, gone: np.ndarray, opened: Opened) -> None:

@@ -21,9 +21,7 @@ def by_parts(table: Matrix, most: int | None, seed: int) -> tuple[int | None, st
     """The number of components that predicts held-out quarters best."""
     rows, columns = table.shape
     if rows < 8 or columns < 4:
-        return None, (
-            f"This rule needs at least 8 rows and 4 columns, but the table has {rows} rows and {columns} columns."
-        )
+        return None, (f"This rule needs at least 8 rows and 4 columns, but the table is {rows:,} x {columns:,}.")
     errors = parts_errors(table, min(most or MOST_TRIED, rows // 2 - 1, columns // 2 - 1), seed=seed)
     k = fewest_not_worse(errors, overlap=HELD_OUT_RATIO)
     mean = errors.mean(axis=1)

@@ -52,7 +52,7 @@ def decompose(data: object, **given: Unpack[NMFKeywords]) -> Decomposition[NMFDe
     result = factorise(data, options)[0] if blocks is None else factorise_blocks(blocks, options)
     if not result.details.converged and options.tol > 0.0:
         warnings.warn(
-            f"NMF did not converge within {options.max_iter} iterations. Allow more iterations with {ITERATIONS}.",
+            f"NMF did not converge within {counted(options.max_iter, 'iteration')}. Allow more with {ITERATIONS}.",
             AccuracyWarning,
             stacklevel=4,
         )
@@ -89,7 +89,7 @@ def coordinates(data: object, H: Array, options: CoordinateOptions) -> Array:
     k, columns = H.shape
     if table.matrix.shape[1] != columns:
         raise InputError(
-            f"The data have {table.matrix.shape[1]} columns, but the model has {columns}. "
+            f"The data have {counted(table.matrix.shape[1], 'column')}, but the model has {columns}. "
             "Use the same columns in the same order."
         )
     settings = Settings(**vars(options), k=k, init="random", n_runs=1)

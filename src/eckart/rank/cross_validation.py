@@ -36,9 +36,7 @@ _PATIENCE = 12
 
 def by_bicross(e: Evidence) -> tuple[int | None, str]:
     if e.rows < 8 or e.columns < 4:
-        return None, (
-            f"This rule needs at least 8 rows and 4 columns, but the table has {e.rows} rows and {e.columns} columns."
-        )
+        return None, (f"This rule needs at least 8 rows and 4 columns, but the table is {e.rows:,} x {e.columns:,}.")
     errors = bicross_errors(e.table, e.most, center=e.center, rng=e.rng(3), repeats=max(1, e.repeats(4, 40) // 4))
     k = int(np.argmin(errors))
     if k == len(errors) - 1:
@@ -48,7 +46,7 @@ def by_bicross(e: Evidence) -> tuple[int | None, str]:
             None,
             (
                 f"The eigenvalues fall steeply after component {more}, but this rule predicts "
-                f"quarters of the table, which can show at most {len(errors) - 2} components."
+                f"quarters of the table, which can reveal at most {counted(len(errors) - 2, 'component')}."
             ),
         )
     beyond = f"; with {k + 1} it is {errors[k + 1]:.4f}" if k + 1 < len(errors) else ""
@@ -64,7 +62,7 @@ def _too_small(most: int) -> str:
     if most < 1:
         return "This rule compares quarters of the table, and a quarter of this table is too small."
     return (
-        "This rule compares quarters of the table, which can show at most "
+        "This rule compares quarters of the table, which can reveal at most "
         f"{counted(most, 'component')}. There may be more."
     )
 
@@ -130,9 +128,7 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
         sample = f" (on {kept:,} rows drawn at random)"
     most = min(e.most, min(table.shape) - 2, _MOST)
     if most < 1:
-        return None, (
-            f"This rule needs at least 3 rows and 3 columns, but the table has {e.rows} rows and {e.columns} columns."
-        )
+        return None, (f"This rule needs at least 3 rows and 3 columns, but the table is {e.rows:,} x {e.columns:,}.")
     errors = cell_errors(table, most, rng)
     k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
     if (more := e.falls_beyond(k)) is not None:

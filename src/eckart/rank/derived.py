@@ -22,7 +22,7 @@ def with_derived(choice: RankChoice) -> RankChoice:
         "equalised": (
             "Parallel analysis (equal noise)", choice.equalised,
             "Sign flips, after the noise is scaled to equal variance.",
-            "independent noise, whose variance differs between columns (rows, if there are fewer).",
+            "independent noise whose variance differs between columns (between rows, if there are fewer rows).",
         ),
         "horn": (
             "Parallel analysis (Horn)", choice.horn,

@@ -78,10 +78,7 @@ def _log_hessian(spectrum: np.ndarray, tail: np.ndarray) -> np.ndarray:
 def by_evidence(e: Evidence) -> tuple[int | None, str]:
     """The rank of the largest evidence, for tables with at least as many rows as columns."""
     if e.rows < e.columns:
-        return None, (
-            f"This rule needs at least as many rows as columns, but the table has {e.rows:,} rows and "
-            f"{e.columns:,} columns."
-        )
+        return None, (f"This rule needs at least as many rows as columns, but the table is {e.rows:,} x {e.columns:,}.")
     if not e.whole or e.known is not None:
         return None, f"This rule needs the variances of all {e.short:,} components, but only the largest are known."
     ratios = np.concatenate([e.ratios, np.zeros(e.columns - len(e.ratios))])

@@ -64,9 +64,7 @@ class Step:
 def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: str) -> tuple[int | None, str]:
     """(the number of components, the last step in words)."""
     if e.short < 3:
-        return None, (
-            f"This rule needs at least 4 rows and 3 columns, but the table has {e.rows} rows and {e.columns} columns."
-        )
+        return None, (f"This rule needs at least 4 rows and 3 columns, but the table is {e.rows:,} x {e.columns:,}.")
     # Shares can be compared only if at least two components are left.
     last = min(e.most, e.short - 1)
     test = _Test(e, destroy, rng)

@@ -19,7 +19,7 @@ _TOLERATED = 2.0 / 3.0
 def by_stability(e: Evidence) -> tuple[int | None, str]:
     most = min(e.most, e.columns - 1, e.rows // 2 - 2)
     if most < 1:
-        return None, (f"A table of {e.rows} rows x {e.columns} columns is too small to compare two halves of its rows.")
+        return None, (f"A table of {e.rows} x {e.columns} is too small to compare two halves of its rows.")
     repeats = max(5, e.repeats(20, 100) // 5)
     lost = lost_directions(e.table, most, center=e.center, rng=e.rng(5), repeats=repeats)
     chance = 1.0 - 1.0 / (e.columns - np.arange(1, most + 1) + 1.0)

@@ -264,7 +264,12 @@ class RankChoice:
             return ""
         if self.highest == self.lowest or (self.highest is None and self.lowest >= min(self.rows - 1, self.columns)):
             return "The number of components is uncertain."
-        span = f"{self.lowest} or more" if self.highest is None else f"anywhere from {self.lowest} to {self.highest}"
+        if self.highest is None:
+            span = f"{self.lowest} or more"
+        elif self.highest == self.lowest + 1:
+            span = f"{self.lowest} or {self.highest}"
+        else:
+            span = f"anywhere from {self.lowest} to {self.highest}"
         return f"The number of components is uncertain: it could be {span}."
 
     def _agreement(self, k: int, what: str, *, only: bool) -> str:
@@ -278,6 +283,8 @@ class RankChoice:
             return f"It is the only {kind} that applies."
         if len(said) == 1:
             return f"Only one {kind} applies; it {what.format(s='s')}."
+        if same == 0:
+            return f"None of the {len(said)} {kind} {what.format(s='')}; they find {_span(sorted(set(said)))}."
         return f"{same} of {len(said)} {kind} {what.format(s='s' * (same == 1))}{_dissent(said, k)}."
 
     def __getitem__(self, rule: str) -> Verdict:

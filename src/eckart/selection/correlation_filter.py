@@ -146,7 +146,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
             return max(1, round(columns * self.n_features))
         if self.n_features > columns:
             raise ParameterError(
-                f"{assigned('n_features', self.n_features)} is too large, because there are only {columns} columns."
+                f"{assigned('n_features', self.n_features)} is larger than the number of columns ({columns})."
             )
         return int(self.n_features)
 

@@ -85,8 +85,8 @@ def _scores(folds: Folds, columns: np.ndarray, *, checked: bool = False) -> np.n
     if not np.isfinite(found).all():
         raise InputError(
             f"With {counted(len(columns), 'column')}, the score is not a number in "
-            f"{int(np.sum(~np.isfinite(found)))} of {len(found)} folds. Choose another scoring, or "
-            "folds in which every class occurs."
+            f"{int(np.sum(~np.isfinite(found)))} of {len(found)} folds. Use another value of "
+            "scoring, or folds in which every class occurs."
         )
     return found
 

@@ -265,7 +265,7 @@ def test_what_is_not_known_of_rows_is_said() -> None:
         (lambda d: tables.outliers(d, confidence=1.0), "between 0 and 1"),
         (lambda d: tables.outlier_columns(d, "Atlantis"), "no row 'Atlantis'"),
         (lambda d: tables.outlier_columns(d, 50), "0 to 49"),
-        (lambda d: tables.outlier_columns(d, 0, values=[1.0]), "1 values"),
+        (lambda d: tables.outlier_columns(d, 0, values=[1.0]), "has 1 value,"),
         (lambda d: tables.describe(d, 4), "from 0 to 3"),
         (lambda d: tables.cos2(of_method(d, "nmf")), "orthogonal components"),
         (lambda d: tables.varimax(of_method(d, "kernel_pca")), "orthogonal components"),

@@ -55,7 +55,7 @@ def test_numbers_that_change_between_passes_are_refused() -> None:
         return rows + 1e-3 * next(counter)
 
     parts = [da.from_delayed(dask.delayed(changing)(VALUES[i : i + 10]), (10, 4), float) for i in range(0, 40, 10)]
-    with pytest.raises(InputError, match=r"not the same in two passes .*persist"):
+    with pytest.raises(InputError, match=r"differ between two passes .*persist"):
         ek.decompose(da.concatenate(parts), "nmf", k=2)
     persisted = da.concatenate(parts).persist(scheduler="synchronous")
     assert ek.decompose(persisted, "nmf", k=2).k == 2

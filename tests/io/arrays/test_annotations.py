@@ -52,14 +52,14 @@ def test_a_mask_may_be_a_categorical_column(annotated: Path) -> None:
 def test_a_mask_that_is_not_true_or_false_is_refused(annotated: Path) -> None:
     with h5py.File(annotated, "a") as file:
         categorical(file["var"], "kind", ["a", "b"], [0, 1, 0])
-    with pytest.raises(ParameterError, match="'kind' of var is not true or false"):
+    with pytest.raises(ParameterError, match="'kind' of var does not contain true or false"):
         ek.decompose(annotated, k=1, mask="kind")
 
 
 def test_codes_without_a_category_are_refused(annotated: Path) -> None:
     with h5py.File(annotated, "a") as file:
         file["obs/type/codes"][2] = 7
-    with pytest.raises(FileError, match="obs/type/codes does not contain numbers from -1 to 1"):
+    with pytest.raises(FileError, match="obs/type/codes should contain only whole numbers from -1 to 1"):
         ek.open_data(annotated)
 
 

@@ -1,4 +1,4 @@
-"""Open h5py objects that contain nothing, are views, or are closed."""
+"""Open h5py and Zarr objects: they follow the rules of a file given by its path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
-from eckart.errors import InputError
+from eckart.errors import FileError, InputError
 
 h5py = pytest.importorskip("h5py")
 VALUES = np.random.default_rng(2).normal(size=(12, 3))
@@ -45,3 +45,64 @@ def test_a_closed_file_is_refused(file: Any, key: str | None) -> None:
     file.close()
     with pytest.raises(InputError, match="its file was closed"):
         ek.decompose(file, key=key)
+
+
+@pytest.mark.parametrize("chunks", [None, (4, 3)])
+def test_unwritten_values_of_an_open_dataset_are_refused(tmp_path: Path, chunks: tuple[int, int] | None) -> None:
+    with h5py.File(tmp_path / "gaps.h5", "w") as opened:
+        array = opened.create_dataset("x", (12, 3), "f8", chunks=chunks)
+        if chunks:
+            array[:8] = VALUES[:8]
+        for data in (array, opened, array.astype("f4")):
+            with pytest.raises(FileError, match="would be replaced with a fill value"):
+                ek.decompose(data, "svd", k=1)
+        array[:] = VALUES
+        assert ek.decompose(array, "svd", k=1).values[0] == pytest.approx(np.linalg.norm(VALUES, 2))
+
+
+def test_links_of_an_open_group_to_other_files_are_refused(file: Any, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "links.h5", "w") as opened:
+        opened["far"] = h5py.ExternalLink("a.h5", "/table")
+        with pytest.raises(FileError, match="is a link to another file"):
+            ek.decompose(opened, "svd", k=1, key="far")
+
+
+def test_a_virtual_dataset_that_is_open_is_refused(file: Any, tmp_path: Path) -> None:
+    layout = h5py.VirtualLayout((12, 3), "f8")
+    layout[:] = h5py.VirtualSource("a.h5", "table", (12, 3))
+    with h5py.File(tmp_path / "virtual.h5", "w") as opened:
+        opened.create_virtual_dataset("x", layout)
+        with pytest.raises(FileError, match="is a virtual dataset"):
+            ek.decompose(opened["x"], "svd", k=1)
+
+
+def test_unwritten_values_of_a_backed_anndata_are_refused(tmp_path: Path) -> None:
+    anndata = pytest.importorskip("anndata")
+    path = tmp_path / "cells.h5ad"
+    anndata.AnnData(VALUES).write_h5ad(path)
+    with h5py.File(path, "r+") as opened:
+        attributes = dict(opened["X"].attrs)
+        del opened["X"]
+        array = opened.create_dataset("X", (12, 3), "f8", chunks=(4, 3))
+        array[:8] = VALUES[:8]
+        array.attrs.update(attributes)
+    with pytest.raises(FileError, match="would be replaced with a fill value"):
+        ek.decompose(anndata.read_h5ad(path, backed="r"), "svd", k=1)
+
+
+def _zarr_store(kind: str, folder: Path) -> Any:
+    zarr = pytest.importorskip("zarr")
+    return zarr.storage.MemoryStore() if kind == "memory" else zarr.storage.LocalStore(folder / "x.zarr")
+
+
+@pytest.mark.parametrize("store", ["memory", "local"])
+@pytest.mark.parametrize("name", [None, "x"])
+def test_unwritten_chunks_of_an_open_zarr_array_are_refused(store: str, name: str | None, tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(_zarr_store(store, tmp_path), name=name, shape=(12, 3), chunks=(4, 3), dtype="f8")
+    array[:8] = VALUES[:8]
+    with pytest.raises(FileError, match="needs 3 chunks, but the file contains only 2") as refused:
+        ek.decompose(array, "svd", k=1)
+    assert "array ''" not in str(refused.value)
+    array[8:] = VALUES[8:]
+    assert ek.decompose(array, "svd", k=1).values[0] == pytest.approx(np.linalg.norm(VALUES, 2))

@@ -103,3 +103,19 @@ def test_blocks_with_numbers_in_parentheses(tmp_path, monkeypatch):
     assert any(note.code == "accounting_negatives" for note in found.metadata.notes)
     with pytest.raises(FileError, match=r"'\(3\)' is not a number"):
         found.read(400, 401)
+
+
+@pytest.mark.parametrize("stream", [None, True])
+@pytest.mark.parametrize("cells", [("5 %", "6 %", "bad", "7 %"), ("$5", "$6", "bad", "$7")])
+def test_one_bad_cell_among_amounts_is_refused_by_its_line(tmp_path, cells, stream):
+    path = tmp_path / "a.csv"
+    path.write_text("a,p\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells)))
+    with pytest.raises(FileError, match="line 4, column 'p': the cell 'bad' is not a number"):
+        ek.open_data(path, stream=stream)
+
+
+@pytest.mark.parametrize("stream", [None, True])
+def test_numbers_with_a_bad_cell_that_are_left_out_do_not_name_the_rows(tmp_path, stream):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n1,2,1\n2,4,2\n3,3,x\n4,2,4\n")
+    assert ek.open_data(path, columns=["a", "b"], stream=stream).metadata.row_names is None

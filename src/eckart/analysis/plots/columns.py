@@ -13,6 +13,7 @@ from eckart.analysis.plots.drawing import BLUE, GREY, VERMILLION, along, arrows,
 from eckart.analysis.tables.loadings import correlation_matrix
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
+from eckart.formatting import counted
 from eckart.short_names import short_names
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
             ax.annotate(f"{value:z.2f}", (j, i), ha="center", va="center", color=color, fontsize=8)
     ax.figure.colorbar(image, ax=ax, label="loading")
     left_out = len(matrix) - len(order)
-    ax.set_title(f"Loadings ({left_out:,} weaker columns not shown)" if left_out else "Loadings")
+    ax.set_title(f"Loadings ({counted(left_out, 'weaker column')} not shown)" if left_out else "Loadings")
     return ax
 
 
@@ -110,7 +111,8 @@ def correlation_circle(
     ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=(-1, -0.5, 0, 0.5, 1), yticks=(-1, -0.5, 0, 0.5, 1))
     ax.set_aspect("equal", adjustable="box")
     first, second = geometry.component_titles(d, components)
-    note = f"\n{len(tips) - len(shown):,} shorter arrows are not drawn" if len(shown) < len(tips) else ""
+    hidden = len(tips) - len(shown)
+    note = f"\n{counted(hidden, 'shorter arrow is', 'shorter arrows are')} not drawn" if hidden else ""
     note += "\ndashed: supplementary columns" if len(other) else ""
     ax.set(xlabel=first, ylabel=second)
     ax.set_title(

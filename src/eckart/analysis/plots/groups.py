@@ -67,8 +67,10 @@ def _word(label: object) -> str | None:
 
 def _check(points: Floats, labels: Sequence[object], around: str, share: float) -> None:
     if len(labels) != len(points):
-        message = f"There are {len(labels):,} group labels for {len(points):,} rows. Pass one label per row."
-        raise InputError(message)
+        raise InputError(
+            f"The number of group labels ({len(labels):,}) differs from the number of rows ({len(points):,}). Pass one "
+            "label per row."
+        )
     if around not in ("rows", "means"):
         raise ParameterError(f"around={around!r} is not valid. Use 'rows', 'means' or None.")
     if not 0 < share < 1:

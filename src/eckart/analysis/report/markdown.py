@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from eckart.analysis import sentences
 from eckart.analysis.report.contents import Section, sections
-from eckart.formatting import clean
+from eckart.formatting import clean, counted
 
 if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
@@ -45,5 +45,5 @@ def _table(table: Table) -> str:
     body = [f"| {' | '.join(map(plain, row))} |" for row in table.cells(_LINES)]
     left = len(table.rows) - len(body)
     notes = [plain(table.caption)] if table.caption else []
-    notes += [f"Not shown: {left:,} more rows."] if left > 0 else []
+    notes += [f"Not shown: {counted(left, 'more row')}."] if left > 0 else []
     return "\n".join([f"**{plain(table.title)}**", "", head, rule, *body, *(f"\n{note}" for note in notes)])

@@ -13,6 +13,7 @@ from eckart.analysis.supplementary.lines import check_rows, named_lines
 from eckart.arrays import Floats
 from eckart.errors import InputError
 from eckart.fitted import takes_fitted
+from eckart.formatting import counted
 from eckart.result import Decomposition
 from eckart.text import Table
 
@@ -61,7 +62,7 @@ def columns(d: Decomposition, data: object) -> Table:
     )
     caption += "components explain."
     gaps = int(np.isnan(numbers).sum())
-    caption += f" {gaps:,} missing values were ignored." if gaps else ""
+    caption += f" {counted(gaps, 'missing value was', 'missing values were')} ignored." if gaps else ""
     kinds = ("text", *("number",) * d.k, "percent")
     lines = named_lines(names, found)
     return Table("Supplementary columns", ("column", *component_labels(d), "explained"), lines, caption, kinds)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from eckart.arrays import Floats
 from eckart.errors import InputError
+from eckart.formatting import counted
 from eckart.result import Decomposition
 from eckart.text import Cell
 
@@ -16,5 +17,7 @@ def named_lines(names: Sequence[str], numbers: Floats) -> tuple[tuple[Cell, ...]
 
 def check_rows(d: Decomposition, count: int) -> None:
     if count != d.rows:
-        message = f"{count:,} values were passed, but the decomposition has {d.rows:,} rows. "
+        message = (
+            f"{counted(count, 'value was', 'values were')} passed, but the decomposition has {counted(d.rows, 'row')}. "
+        )
         raise InputError(message + "Pass one value per fitted row (rows with weight 0 were not fitted).")

@@ -28,6 +28,7 @@ from eckart.analysis.new_rows import inflation, new_row_limits
 from eckart.arrays import Floats
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
+from eckart.formatting import counted
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
@@ -326,7 +327,7 @@ def whole_row(d: Decomposition, values: object, scores: Floats) -> Floats | None
 def standardized(d: Decomposition, values: object) -> Floats:
     x = np.asarray(values, dtype=np.float64).ravel()
     if x.shape != (d.columns,):
-        raise ParameterError(f"The row has {x.size} values, but the decomposition has {d.columns} columns.")
+        raise ParameterError(f"The row has {counted(x.size, 'value')}, but the decomposition has {d.columns} columns.")
     x = x if d.mean is None else x - floats(d.mean)
     return x if d.scale is None else x / floats(d.scale)
 

@@ -214,8 +214,8 @@ class Cluster:
         if self.client.status != "running":
             return self._scheduler_lost(tasks)
         return ClusterError(
-            f"For {self.patience:.0f} seconds, the Dask cluster had no workers or its scheduler did "
-            f"not answer, before {tasks.first_open()} was complete. Start the workers again and "
+            f"The run stopped before {tasks.first_open()} was complete, because for {self.patience:.0f} seconds the "
+            "Dask cluster had no workers or its scheduler did not answer. Start the workers again and "
             f"repeat the call. To make a run resumable, use {CHECKPOINT}."
         )
 

@@ -74,8 +74,8 @@ class DaskRows:
         if block.shape != expected:
             raise InputError(
                 f"Rows {start + 1:,} to {stop:,} of the Dask array should have the shape {expected}, but Dask computes "
-                f"an array of shape {block.shape}. Correct the shapes that were given when the array was made, for "
-                "example to dask.array.from_delayed."
+                f"an array of shape {block.shape}. Correct the shapes that you passed when you created the "
+                "array, for example to dask.array.from_delayed."
             )
         if is_long(np.dtype(self.array.dtype)):
             self.metadata.rounded.check(block, range(expected[1]), self.metadata.column_names)

@@ -95,6 +95,6 @@ class RepeatedBlocks:
         """Compare the rows start..stop with those of the first pass."""
         if self._known.setdefault((start, stop), digest) != digest:
             raise InputError(
-                f"Rows {start + 1:,} to {stop:,} are not the same in two passes over the data, so no result would be "
-                "right. Load the data into memory first: for a Dask array, use array.persist()."
+                f"Rows {start + 1:,} to {stop:,} differ between two passes over the data, so any result would be "
+                "wrong. Load the data into memory first: for a Dask array, use array.persist()."
             )

@@ -59,7 +59,9 @@ def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
             return np.array([_TRUTHS[label] for label in labels], bool)
     found = _values(container, column)
     if found is None or len(found.shape or ()) != 1 or np.dtype(found.dtype).kind not in "biu":
-        raise ParameterError(f"{file}: the column {name!r} of var is not true or false for each gene. Choose another.")
+        raise ParameterError(
+            f"{file}: the column {name!r} of var does not contain true or false for each gene. Choose another column."
+        )
     container.check(found, f"var/{name}")
     container.check_chunks(found, 0, found.shape[0])
     _refuse_missing(container, column, name, file)
@@ -72,7 +74,7 @@ def _refuse_missing(container: Container, column: Any, name: str, file: str) -> 
     if missing is not None and bool(np.any(missing[:])):
         raise ParameterError(
             f"{file}: the column {name!r} of var has missing values, so it is unknown which genes it selects. Replace "
-            "them by true or false, or choose another column."
+            "them with true or false, or choose another column."
         )
 
 
@@ -103,8 +105,8 @@ def _labels(
     values = np.asarray(codes[:])
     if values.dtype.kind not in "iu" or (values.size and not -1 <= int(values.min()) <= int(values.max()) < len(known)):
         raise FileError(
-            f"{name}: {place}/codes does not contain numbers from -1 to {len(known) - 1}, which select the categories. "
-            "Save the file again."
+            f"{name}: {place}/codes should contain only whole numbers from -1 to {len(known) - 1}, because they select "
+            "the categories, but it contains other values. Save the file again."
         )
     return tuple("" if code < 0 else known[code] for code in values.tolist())
 

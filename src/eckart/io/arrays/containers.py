@@ -62,11 +62,17 @@ class Hdf5:
     name: str
     _chunks: dict[str, Chunks]
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, root: Any = None) -> None:
         self._chunks = {}
         self.h5py = require("h5py", extra="hdf5", purpose="HDF5 and AnnData files")
-        self.root = self.h5py.File(path, "r")
+        self.root = self.h5py.File(path, "r") if root is None else root
         self.name = Path(path).name
+
+    @classmethod
+    def of(cls, member: Any) -> Hdf5:
+        """The file that an open dataset or group belongs to, which may be open for writing or in memory."""
+        file = member.file
+        return cls(str(file.filename) if Path(str(file.filename)).exists() else "HDF5 file in memory", file)
 
     def names(self, group: Any) -> list[str]:
         return [str(name) for name in group]
@@ -113,11 +119,11 @@ class Hdf5:
             )
         if array.chunks:
             expected = _chunk_count(array.shape, array.chunks)
-            _refuse_gaps(self.name, name, array.shape, expected, array.id.get_num_chunks(), "chunks")
+            refuse_gaps(self.name, name, array.shape, expected, array.id.get_num_chunks(), "chunks")
             self._chunks[array.name] = Chunks(array, self.name, name)
         else:
             size = math.prod(array.shape) * array.id.get_type().get_size()
-            _refuse_gaps(self.name, name, array.shape, size, array.id.get_storage_size(), "bytes")
+            refuse_gaps(self.name, name, array.shape, size, array.id.get_storage_size(), "bytes")
 
     def check_chunks(self, array: Any, start: int, stop: int) -> None:
         if array.chunks:
@@ -182,7 +188,7 @@ class Zarr:
         if stored >= expected:  # few enough to check every expected name
             self._stamps[array.path] = self._stamps_of(array, 0, array.shape[0])
             stored = int(np.count_nonzero(self._stamps[array.path]))
-        _refuse_gaps(self.name, name, array.shape, expected, stored, "chunks")
+        refuse_gaps(self.name, name, array.shape, expected, stored, "chunks")
         chunks = self._chunks_of_shards(array, name) if array.shards else self._chunks_of_files(array)
         if "blosc" in _codecs(array):
             fixed = set(_codecs(array)) <= _OF_FIXED_SIZE
@@ -201,7 +207,7 @@ class Zarr:
             stored, gaps = shards.chunks(file, place)
             found += [(file, start, length) for start, length in stored]
             missing += gaps
-        _refuse_gaps(self.name, name, array.shape, len(found) + missing, len(found), "chunks")
+        refuse_gaps(self.name, name, array.shape, len(found) + missing, len(found), "chunks")
         return found
 
     def check_chunks(self, array: Any, start: int, stop: int) -> None:
@@ -239,8 +245,8 @@ class Zarr:
         others = set(_codecs(array)) - _CODECS
         if others:
             raise FileError(
-                f"{self.name}: {name!r} is compressed with {', '.join(sorted(others))}, which Eckart "
-                "cannot read. Save the array again with zstd, gzip or blosc."
+                f"{named_array(self.name, name)}: the values are compressed with {', '.join(sorted(others))}, which "
+                "Eckart cannot read. Save the array again with zstd, gzip or blosc."
             )
 
     def _check_blosc(self, file: Path, start: int, length: int, size: int | None) -> None:
@@ -307,10 +313,15 @@ def _stamp(file: Path) -> int:
     return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)) & 0x7FFFFFFFFFFFFFFF | 1
 
 
-def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, unit: str) -> None:
+def named_array(file: str, name: str) -> str:
+    """An array in words; the root of a Zarr store has no name."""
+    return f"{file}, array {name!r}" if name else file
+
+
+def refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, unit: str) -> None:
     if stored < expected:
         raise FileError(
-            f"{file}, array {name!r}: the shape {tuple(shape)} needs {expected:,} {unit}, but the "
+            f"{named_array(file, name)}: the shape {tuple(shape)} needs {expected:,} {unit}, but the "
             f"file contains only {stored:,}. The missing {unit} would be replaced with a fill value. Copy the file "
             "again, or write it completely (in Zarr, with write_empty_chunks=True)."
         )

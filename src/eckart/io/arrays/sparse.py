@@ -137,8 +137,8 @@ def check_pointers(values: tuple[int, ...], indices: int, indptr: np.ndarray, ro
     if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or not indptr[-1] == indices == values[0]:
         broken(
             name,
-            f"'indptr' should increase from 0 to {values[0]}, the number of values, and 'indices' should have as many "
-            "entries",
+            f"'indptr' should increase from 0 to {values[0]}, the number of values, and 'indices' should have the "
+            "same number of entries",
         )
 
 

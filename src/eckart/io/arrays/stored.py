@@ -21,7 +21,7 @@ from eckart.environment import check_piece, free_memory
 from eckart.errors import FileError, ParameterError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.annotations import axis_names, cell_labels
-from eckart.io.arrays.containers import Container, kept_container, open_container
+from eckart.io.arrays.containers import Container, kept_container, named_array, open_container
 from eckart.io.arrays.npy import precision_notes
 from eckart.io.arrays.packing import packing_notes
 from eckart.io.guard import reading, reads_rows
@@ -173,8 +173,8 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
     sizes = array.shape or ()  # HDF5 has arrays without any shape
     if len(sizes) != 2 or np.dtype(array.dtype).kind not in "fiub" or 0 in sizes:
         raise FileError(
-            f"{name}: the array {place!r} of shape {tuple(sizes)} and type {array.dtype} is not a "
-            f"matrix of numbers. Choose another array with {KEY}."
+            f"{named_array(name, place)}: an array of shape {tuple(sizes)} and type {array.dtype} is not "
+            f"a matrix of numbers. Choose another array with {KEY}."
         )
     container.check(array, place)
     shape = (int(array.shape[0]), int(array.shape[1]))
@@ -220,15 +220,20 @@ def _check_chunk(array: Any, name: str, memory: int | None) -> None:
         check_piece(size, name, f"one chunk of {' x '.join(map(str, array.chunks))} values", memory)
 
 
+def _named_group(file: str, place: str) -> str:
+    """A group in words; the root has no name."""
+    return f"{file}, group {place!r}" if place else file
+
+
 def _check_encoding(encoding: str, name: str, place: str) -> None:
     if "csc" in encoding:
         raise FileError(
-            f"{name}: {place!r} is stored by columns ({encoding}), so it cannot be read in blocks of "
-            "rows. Save it in CSR format, for example with X.tocsr()."
+            f"{_named_group(name, place)}: the matrix is stored by columns ({encoding}), so it cannot be read in "
+            "blocks of rows. Save it in CSR format, for example with X.tocsr()."
         )
     if encoding and "csr" not in encoding:
         raise FileError(
-            f"{name}: {place!r} is a group with the encoding {quoted(encoding)}, but Eckart reads "
+            f"{_named_group(name, place)}: the encoding is {quoted(encoding)}, but Eckart reads "
             "only dense arrays and CSR matrices. Save the matrix in CSR format, or choose another "
             f"array with {KEY}."
         )
@@ -238,7 +243,7 @@ def _check_part(found: Any, name: str, place: str, part: str) -> None:
     allowed = "fiub" if part == "data" else "iu"
     if len(found.shape or ()) != 1 or np.dtype(found.dtype).kind not in allowed:
         raise FileError(
-            f"{name}, group {place!r}: {part!r} is not a one-dimensional array of numbers. Save the "
+            f"{_named_group(name, place)}: {part!r} is not a one-dimensional array of numbers. Save the "
             "matrix again in CSR format."
         )
 
@@ -249,12 +254,12 @@ def _csr_members(container: Container, group: Any, place: str, name: str, memory
     missing = [part for part, found in parts.items() if found is None or _is_group(found)]
     if missing:
         raise FileError(
-            f"{name}: the group {place!r} does not contain {', '.join(missing)}, so it is not a CSR "
+            f"{_named_group(name, place)}: there is no {', '.join(missing)}, so this is not a CSR "
             f"matrix. Choose another array with {KEY}."
         )
     for part, found in parts.items():
         _check_part(found, name, place, part)
-        container.check(found, f"{place}/{part}")
+        container.check(found, f"{place}/{part}".lstrip("/"))
         _check_chunk(found, name, memory)
     return list(parts.values())
 
@@ -270,17 +275,17 @@ def _sparse(
     shape = _shape(stated)
     if shape is None or shape[0] + 1 != int(indptr.shape[0]):
         raise FileError(
-            f"{name}, group {place!r}: the attribute 'shape' is {stated!s:.60}, but 'indptr' has "
+            f"{_named_group(name, place)}: the attribute 'shape' is {stated!s:.60}, but 'indptr' has "
             f"{int(indptr.shape[0])} entries. It must have one entry more than there are rows. Save "
             "the matrix again."
         )
     count = int(data.shape[0])
     if count != int(indices.shape[0]):
         raise FileError(
-            f"{name}, group {place!r}: there are {indices.shape[0]:,} indices but {count:,} values. Save "
+            f"{_named_group(name, place)}: there are {indices.shape[0]:,} indices but {count:,} values. Save "
             "the matrix again."
         )
-    metadata = Metadata(name, notes=_number_notes(data, f"{place}/data"))
+    metadata = Metadata(name, notes=_number_notes(data, f"{place}/data".lstrip("/")))
     return StoredRows(state, kind, place, shape, np.dtype(data.dtype), True, count, 0, metadata)
 
 

@@ -22,8 +22,8 @@ from eckart.wording import AS_PARQUET
 
 ENTRIES_NOTE = Note(
     "entries",
-    "The columns are a row number, a column number and a value (the numbers are counted from 0), so "
-    "the file is read as a sparse matrix. To read it as a table of three columns instead, use "
+    "The three columns contain row numbers and column numbers (both counted from 0) and values, so the "
+    "file is read as a sparse matrix. To read it as a table of three columns instead, use "
     f"{AS_PARQUET}.",
 )
 

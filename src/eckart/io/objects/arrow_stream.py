@@ -14,6 +14,7 @@ import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import EckartError, InputError
+from eckart.formatting import counted
 from eckart.io.arrow.columns import long_integers, matrix_of
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
@@ -156,7 +157,7 @@ def reader_source(
         except Exception as error:
             collector.close()
             cause = reason(error).partition(". Detail:")[0]
-            raise InputError(f"{name}: reading failed after {collector.rows:,} rows: {cause}.") from error
+            raise InputError(f"{name}: reading failed after {counted(collector.rows, 'row')}: {cause}.") from error
     return _assembled(collector, roles, texts, name)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from eckart.arrays import is_array, is_sparse, to_numpy, unmasked
 from eckart.engine.blocks.source import Block, MemorySource, Metadata, Source
 from eckart.errors import EckartError, InputError
+from eckart.formatting import counted
 from eckart.io.frames import frame_source
 from eckart.io.guard import reason
 from eckart.io.objects.arrow_stream import reader_source
@@ -93,7 +94,7 @@ def batch_source(batches: Iterable[object], name: str, memory: int | None) -> Me
         raise
     except Exception as error:
         collector.close()
-        raise InputError(f"{name}: reading failed after {collector.rows:,} rows: {reason(error)}.") from error
+        raise InputError(f"{name}: reading failed after {counted(collector.rows, 'row')}: {reason(error)}.") from error
 
 
 def _is_row(item: Any) -> bool:

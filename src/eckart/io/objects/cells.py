@@ -8,7 +8,7 @@ from typing import Any
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
-from eckart.io.objects.sliced import SlicedRows
+from eckart.io.objects.sliced import SlicedRows, complete_array
 from eckart.io.roles import MOST_NAMES, listed, quoted
 
 
@@ -78,7 +78,7 @@ def _labels(data: Any) -> dict[str, tuple[str, ...]]:
 def _backed(matrix: object, metadata: Metadata) -> SlicedRows | None:
     """Rows of a matrix that is still in its file; None for a matrix in memory."""
     if type(matrix).__module__.partition(".")[0] in ("h5py", "zarr"):
-        return SlicedRows(matrix, metadata)
+        return SlicedRows(matrix, metadata, checked=complete_array(matrix, metadata.name))
     if not hasattr(matrix, "group"):
         return None
     if getattr(matrix, "format", "csr") != "csr":
@@ -86,6 +86,8 @@ def _backed(matrix: object, metadata: Metadata) -> SlicedRows | None:
             f"{metadata.name} is stored by columns (CSC), so it cannot be read in blocks of rows. Read it into "
             "memory with to_memory(), or save it as CSR."
         )
+    for part in ("data", "indices", "indptr"):
+        complete_array(matrix.group[part], f"{metadata.name}/{part}")
     return SlicedRows(matrix, metadata, True, int(matrix.group["data"].shape[0]))
 
 

@@ -19,6 +19,7 @@ from eckart.engine.blocks.source import Block, MemorySource, Metadata
 from eckart.environment import free_memory
 from eckart.errors import FileError, InputError, MemoryBudgetError
 from eckart.fingerprint import FileState
+from eckart.formatting import counted
 from eckart.io.rows import NpyRows
 from eckart.io.temporary_rows import TemporaryRows
 from eckart.notes import Note
@@ -61,7 +62,7 @@ class Collector:
             self._columns, self._dtype = int(block.shape[1]), np.dtype(block.dtype)
         elif block.shape[1] != self._columns:
             raise InputError(
-                f"{self.name}: after row {self.rows:,}, a batch has {block.shape[1]} columns, but the "
+                f"{self.name}: after row {self.rows:,}, a batch has {counted(block.shape[1], 'column')}, but the "
                 f"batches before it have {self._columns}. All batches must have the same columns."
             )
         elif np.dtype(block.dtype) != self._dtype:

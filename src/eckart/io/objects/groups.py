@@ -7,9 +7,10 @@ from typing import Any
 
 from eckart.engine.blocks.source import RowSource
 from eckart.errors import EckartError, InputError
+from eckart.io.arrays.containers import Hdf5
 from eckart.io.arrays.stored import stored_rows
 from eckart.io.guard import reason
-from eckart.io.objects.sliced import sliced_rows
+from eckart.io.objects.sliced import is_hdf5, sliced_rows
 from eckart.wording import KEY
 
 
@@ -21,23 +22,31 @@ def is_stored(data: object) -> bool:
 
 def _only_table(data: Any, names: list[str]) -> str | None:
     """X, or the only member of two dimensions."""
-    tables = [name for name in names if len(getattr(data[name], "shape", ()) or ()) == 2]
-    return "X" if "X" in names else tables[0] if len(tables) == 1 else None
+    if "X" in names:
+        return "X"
+    tables = [name for name in names if len(getattr(_member(data, name), "shape", ()) or ()) == 2]
+    return tables[0] if len(tables) == 1 else None
 
 
 def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     """The rows of an array, or of the member `key` of a group, or of its only matrix."""
-    if (rows := _array_rows(data)) is not None:
+    if (rows := _array_rows(data, memory)) is not None:
         return rows
     names = _members(data)
     if key is None:
         if "indptr" in names:
             return stored_rows(*_place(data), memory)
         key = _only_table(data, names)
-    if key is None or key not in data:
+    found = None if key is None else _member(data, key)
+    if found is None:
         members = ", ".join(map(repr, names[:20])) or "nothing"
         raise InputError(f"The group contains {members}. Choose an array with {KEY}.")
-    return stored_object(data[key], None, memory)
+    return stored_object(found, None, memory)
+
+
+def _member(group: Any, key: str) -> Any:
+    """The array or group `key`, or None; links to other HDF5 files are refused, as in a file given by its path."""
+    return Hdf5.of(group).get(group, key) if is_hdf5(group) else group.get(key)
 
 
 def _members(group: Any) -> list[str]:
@@ -49,24 +58,32 @@ def _members(group: Any) -> list[str]:
         ) from error
 
 
-def _array_rows(data: Any) -> RowSource | None:
-    """The rows of an array; None for a group."""
+def _array_rows(data: Any, memory: int | None) -> RowSource | None:
+    """The rows of an array; None for a group. A Zarr array in a local folder is read as if given by its path."""
     try:
-        name = str(getattr(data, "name", "") or "").lstrip("/") or "array"
-        return sliced_rows(data, name) if hasattr(data, "shape") else None
+        if not hasattr(data, "shape"):
+            return None
+        if not is_hdf5(data) and _folder(data).is_dir():
+            return stored_rows(*_place(data), memory)
+        return sliced_rows(data, str(getattr(data, "name", "") or "").lstrip("/") or "array")
     except EckartError:
         raise
     except (RuntimeError, ValueError) as error:  # h5py, for objects whose file was closed
         raise InputError(f"The array cannot be read: {reason(error)}. Keep its file open, or pass its path.") from error
 
 
+def _folder(member: Any) -> Path:
+    """The folder of a local Zarr store; a path that does not exist for other stores."""
+    return Path(getattr(member.store, "root", None) or "/nonexistent/")
+
+
 def _place(group: Any) -> tuple[str, str, str]:
     """(file or folder, kind, path inside) of a CSR matrix on disk."""
-    if type(group).__module__.startswith("h5py"):
+    if is_hdf5(group):
         path, kind, inside = Path(str(group.file.filename)), "hdf5", str(group.name)
     else:
-        path, kind, inside = Path(str(getattr(group.store, "root", ""))), "zarr", str(group.path)
-    if not path.exists() or not path.name:
+        path, kind, inside = _folder(group), "zarr", str(group.path)
+    if not path.exists():
         raise InputError(
             "The sparse matrix is in a Zarr store in memory, which Eckart does not read. Pass it as a "
             "scipy.sparse matrix instead."

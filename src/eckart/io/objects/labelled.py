@@ -76,9 +76,12 @@ def _table(data: Any, names: list[str], row_names: str | None) -> Any:
     """The variables of a Dataset as columns."""
     dimensions = {data[name].dims for name in names}
     if [len(found) for found in dimensions] != [1]:
+        shown = listed([f"{name} {data[name].dims}" for name in names])
         raise InputError(
-            f"The variables of the Dataset have several shapes: {listed(names)}. Choose one variable "
-            f"with {KEY}, or select only variables of the same shape."
+            f"The variables of the Dataset do not all have the same single dimension, so they are not the columns of "
+            f"a table: {shown}. Choose one variable with {KEY}, or select only one-dimensional variables."
+            if names
+            else "The Dataset has no variables, so there is nothing to analyse."
         )
     table = record_table(names, [data[name].values for name in names])
     source = reader_source(table.to_reader(), "data", row_names)

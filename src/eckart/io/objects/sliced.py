@@ -15,6 +15,7 @@ from eckart.engine.blocks.rounded import is_long
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
 from eckart.fingerprint import unknown_state
+from eckart.io.arrays.containers import Container, Hdf5, refuse_gaps
 from eckart.io.arrays.npy import precision_notes
 from eckart.io.arrays.packing import packing_notes
 from eckart.io.guard import reads_rows
@@ -30,6 +31,8 @@ class SlicedRows:
     sparse: bool = False
     stored: int | None = None
     """Stored entries of a sparse array."""
+    checked: Container | None = None
+    """The HDF5 file of `array`, whose chunks are checked before they are decoded."""
     _lock: Any = field(default_factory=Lock, compare=False, repr=False)
 
     @property
@@ -57,6 +60,8 @@ class SlicedRows:
     @reads_rows
     def read(self, start: int, stop: int) -> Block:
         with self._lock:  # HDF5 libraries are not thread-safe
+            if self.checked is not None:
+                self.checked.check_chunks(_dataset(self.array), start, stop)
             return as_block(self.array[start:stop], self.dtype)
 
     def fingerprint(self) -> JsonObject:
@@ -76,4 +81,28 @@ def sliced_rows(array: Any, name: str) -> SlicedRows:
     if not all(shape):
         raise InputError(f"{name} has the shape {shape}, so it contains no numbers. Choose another array with {KEY}.")
     notes = precision_notes(np.dtype(array.dtype)) + packing_notes(array, name)
-    return SlicedRows(array, Metadata(name, notes=notes))
+    return SlicedRows(array, Metadata(name, notes=notes), checked=complete_array(array, name))
+
+
+def is_hdf5(data: object) -> bool:
+    """Whether it is an object of h5py."""
+    return type(data).__module__.partition(".")[0] == "h5py"
+
+
+def complete_array(array: Any, name: str) -> Hdf5 | None:
+    """Refuse an open array with chunks that were never written; return the container of an HDF5 dataset.
+
+    The rule is that of a file given by its path: HDF5 and Zarr would replace missing chunks with a fill value.
+    """
+    array = _dataset(array)
+    if is_hdf5(array):
+        file = Hdf5.of(array)
+        file.check(array, name)
+        return file
+    refuse_gaps("Zarr store", name, array.shape, array.nchunks, array.nchunks_initialized, "chunks")
+    return None
+
+
+def _dataset(array: Any) -> Any:
+    """The dataset of a view such as dataset.astype(float)."""
+    return getattr(array, "_dset", array)

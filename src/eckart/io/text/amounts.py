@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eckart.formatting import about_columns, quoted
-from eckart.io.text.cells import MINUS, looks_numeric, to_numbers
+from eckart.io.text.cells import AMOUNT, MINUS, looks_numeric, to_numbers
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -42,6 +42,17 @@ def sign_of(trimmed: pa.ChunkedArray) -> str | None:
     if not pc.any(enclosed).as_py() or (pc.all(enclosed).as_py() and _is_counting(trimmed)):
         return None
     return PARENTHESES
+
+
+def mostly_signed(trimmed: pa.ChunkedArray, numeric: pa.ChunkedArray) -> bool:
+    """Whether most cells are numbers with one sign and the others are not numbers: cells to correct, not a label."""
+    import pyarrow.compute as pc
+
+    known = len(trimmed) - trimmed.null_count
+    signed = pc.match_substring_regex(trimmed, AMOUNT)
+    numbers = pc.sum(pc.or_(signed, numeric)).as_py() or 0
+    counts = [pc.sum(pc.and_(signed, pc.match_substring(trimmed, sign))).as_py() or 0 for sign in SIGNS]
+    return bool(max(counts) == numbers < known < 2 * numbers)
 
 
 def _is_counting(trimmed: pa.ChunkedArray) -> bool:

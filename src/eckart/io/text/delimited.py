@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
@@ -17,8 +18,8 @@ from eckart.errors import FileError
 from eckart.formatting import about_columns, counted
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
-from eckart.io.roles import Parts, assemble, check_row_names, quoted, refuse_empty, unique_names
-from eckart.io.text.amounts import amounts, sign_notes, sign_of, signed_role
+from eckart.io.roles import Parts, Text, assemble, check_row_names, quoted, refuse_empty, unique_names
+from eckart.io.text.amounts import amounts, mostly_signed, sign_notes, sign_of, signed_role
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import (
     AMOUNT,
@@ -212,7 +213,7 @@ def _parts(page: Page, options: TextOptions) -> Parts:
         elif kind == "empty":
             empty.append(name)
         else:
-            texts.append(text_of(name, column, kind))
+            texts.append(_text(name, column, kind))
     refuse_empty(table.num_rows, len(numbers), page.name)
     matrix = matrix_of(numbers, table.num_rows, page.name)
     notes = number_notes(names, numbers, matrix)
@@ -230,6 +231,13 @@ def _parts(page: Page, options: TextOptions) -> Parts:
         )
     texts.sort(key=lambda text: text.name not in naming)
     return Parts(matrix, names, texts, notes, order=list(page.columns), column_roles=column_roles)
+
+
+def _text(name: str, column: pa.ChunkedArray, kind: str) -> Text:
+    """A text column; invalid numbers that the caller leaves out never name the rows."""
+    if kind == "unused":
+        return replace(text_of(name, column), names_rows=False)
+    return text_of(name, column, kind)
 
 
 def _parse(page: Page, naming: list[str]) -> pa.Table:
@@ -283,10 +291,14 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> t
     if sign is not None and (plain := amounts(trimmed, sign, page.layout.decimal)) is not None:
         page.signs[name] = sign
         return plain, "number"
-    if used and 2 * meant_as_numbers(trimmed) > known:
+    if 2 * meant_as_numbers(trimmed) <= known:
+        if not mostly_signed(trimmed, numeric):
+            return trimmed, _kind_of_text(trimmed, known)
+        numeric = pc.match_substring_regex(trimmed, AMOUNT)
+    if used:
         row = pc.index(pc.fill_null(numeric, True), False).as_py()
         page.refuse_cell(row, name, cells[row].as_py(), leave_out(name))
-    return trimmed, _kind_of_text(trimmed, known)
+    return trimmed, "unused"
 
 
 def _kind_of_text(cells: pa.ChunkedArray, known: int) -> str:

@@ -41,8 +41,8 @@ def refuse_encoding(opened: OpenedFile, text: bytes, line: int, stated: str | No
     if opened.packed:
         command = f"gunzip -c {source} | iconv -f {kind} -t UTF-8 | gzip > {converted}"
     raise FileError(
-        f"{where}: the text is not UTF-8, but files of this size are read in blocks and must be. Convert the file "
-        f"first: {command}"
+        f"{where}: the text is not UTF-8, but files of this size are read in blocks and must be UTF-8. Convert "
+        f"the file first: {command}"
     )
 
 

@@ -10,7 +10,7 @@ def main() -> None:
 
         command(prog_name="eckart")
     except KeyboardInterrupt:  # later ones are answered by the command
-        sys.stderr.write("Interrupted. No partly written files were left behind.\n")
+        sys.stderr.write("Interrupted. No incomplete files were left behind.\n")
         sys.exit(130)
 
 

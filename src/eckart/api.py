@@ -124,8 +124,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     solver : {'auto', 'exact', 'direct', 'gram', 'lanczos'}, default 'auto'
         Solver. `plan` shows which one 'auto' chooses, and why. 'exact' chooses among the solvers that do not iterate.
     tol : float, default None
-        Tolerance for the squared singular values, relative to the smallest one requested. The default is 1e-9,
-        or 1e-6 if at least half of all components are requested, or 1e-5 for float32 data.
+        Tolerance for the squared singular values, relative to the smallest one requested. The default is 1e-9.
+        It is 1e-6 if at least half of all components are requested, and 1e-5 for float32 data.
     left : bool, default False
         Also compute the left singular vectors, of shape (n_samples, k), which give the scores of the rows.
     rng : int, numpy.random.Generator, 'entropy' or None, default None

@@ -75,7 +75,7 @@ def test_ordinary_tables_have_no_such_notes(name: str) -> None:
 def test_a_column_of_huge_numbers_is_named_as_the_cause() -> None:
     table = _table().assign(serial=np.random.default_rng(0).integers(10**15, 10**16, 80))
     sentence = ek.analyze(table).recommendation.sentence
-    assert sentence.startswith("The variance of 'serial' is so large that PC1 is this column alone.")
+    assert sentence.startswith("The variance of 'serial' is so large that PC1 consists of this column alone.")
     assert "scale=True" in sentence
     assert "--scale or --drop serial" in sentence.worded("cli")
     assert ek.analyze(table, scale=True).recommendation.k == 2

@@ -26,4 +26,4 @@ def test_copies_are_not_called_unrelated():
         "the first component of unrelated columns with the same variances would explain as much"
         not in found.recommendation.sentence
     )
-    assert "Without the columns that are multiples of others" in found.recommendation.sentence
+    assert "If multiples of other columns are left out" in found.recommendation.sentence

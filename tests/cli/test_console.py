@@ -199,7 +199,7 @@ class TestProcess:
             check=False,
             timeout=60,
         )
-        assert (done.returncode, done.stderr.strip()) == (130, "Interrupted. No partly written files were left behind.")
+        assert (done.returncode, done.stderr.strip()) == (130, "Interrupted. No incomplete files were left behind.")
 
     def test_closed_pipe_is_quiet(self) -> None:
         command = f"'{sys.executable}' -m eckart example"

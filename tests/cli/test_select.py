@@ -108,7 +108,7 @@ def test_honest_score_and_the_kind_of_the_target_are_said():
     assert document["best_score"] > document["nested_score"] + 0.05
     done = run(*search, "--tries", "2")
     assert "treated as class labels. If they are measurements, add --numbers" in done.stderr
-    assert "on held-out rows" in done.stdout
+    assert "On held-out rows" in done.stdout
     assert json.loads(run("noise.csv", "--target", "y", "--numbers", "--json").stdout)["kind"] == "numbers"
 
 

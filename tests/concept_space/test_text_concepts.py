@@ -186,9 +186,9 @@ def test_words_outside_the_concepts_are_matched_in_the_documents(tmp_path: Path)
         found = one.search("zebra xylophone")
         assert found.names == ("12",)
         assert found.scores[0] == pytest.approx(1 / math.sqrt(2))
-        assert [note.partition(".")[0] for note in found.notes] == [
-            "Not found in the data and ignored: 'xylophone'",
-            "The 2 concepts contain no word of the query, so documents are ranked by the words that they share with it",
+        assert [note.partition(",")[0] for note in found.notes] == [
+            "Not found in the data and ignored: 'xylophone'.",
+            "No word of the query occurs in any of the 2 concepts",
         ]
         assert "n_components=4" in found.notes[1]
     assert model.search("red").notes == ()

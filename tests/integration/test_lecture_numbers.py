@@ -220,7 +220,7 @@ class TestPowerIteration:
             ("0 -1; 1 0", "1 0", False, "keeps rotating"),
             ("2 0; 0 1", "0 1", True, "not the dominant eigenvalue. Use another start vector"),
             ("1 1; 0 1", None, False, "fewer eigenvectors than"),
-            ("2 0; 0 2", "1 3", True, "already an eigenvector, of λ = 2"),
+            ("2 0; 0 2", "1 3", True, "already an eigenvector for λ = 2"),
             ("0 1; 0 0", "1 0", False, "cannot be divided by its length"),
         ],
     )

@@ -209,8 +209,8 @@ def _problem(
 def _refuse_too_wide(table: DataSource) -> None:
     if table.shape[1] > _MOST_COLUMNS:
         raise InputError(
-            f"The table has {table.shape[1]:,} columns. An analysis describes every column, and takes "
-            f"minutes and gigabytes for more than {_MOST_COLUMNS:,} columns. Keep fewer columns, or "
+            f"The table has {table.shape[1]:,} columns. An analysis describes every column, which takes "
+            f"minutes and gigabytes of memory for more than {_MOST_COLUMNS:,} columns. Keep fewer columns, or "
             "decompose the table without a report."
         )
 

@@ -56,7 +56,10 @@ def _without_choice(d: Decomposition) -> Recommendation | None:
     if has_one_direction(d):
         column = _dominating(d)
         if column is not None:
-            first = f"The variance of {quoted(column)} is so large that {component_labels(d)[0]} is this column alone."
+            first = (
+                f"The variance of {quoted(column)} is so large that {component_labels(d)[0]} consists of this column "
+                "alone."
+            )
             remedy = "Scale the columns, or leave this one out if it identifies rows"
             typed = either(
                 "scale=True, or columns=[...] without this column", f"--scale or --drop {shlex.quote(column)}"
@@ -109,8 +112,8 @@ def _none(d: Decomposition, choice: RankChoice, why: str) -> str:
     first = f"{component_labels(d)[0]} explains {share} of the {total_name(d)}"
     if choice.decided_by in _TESTS and any(code_of(note) == "copied_columns" for note in choice.notes):
         unrelated = (
-            "Without the columns that are multiples of others, the first component of unrelated columns would "
-            "explain as much."
+            "If multiples of other columns are left out, the first component explains no more than that of unrelated "
+            "columns would."
         )
         return f"No component stands out from noise. {why} {first}. {unrelated}"
     if choice.decided_by in _TESTS:

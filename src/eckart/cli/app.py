@@ -139,7 +139,7 @@ class Application(click.Group):
             return error.exit_code
         except (Abort, KeyboardInterrupt) as stop:
             cause = stop.__cause__ if isinstance(stop, Abort) else stop
-            click.echo(str(cause or "") or "Interrupted. No partly written files were left behind.", err=True)
+            click.echo(str(cause or "") or "Interrupted. No incomplete files were left behind.", err=True)
             return INTERRUPTED
         return code if isinstance(code, int) else 0
 

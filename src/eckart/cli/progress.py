@@ -43,9 +43,7 @@ class ProgressReporter:
                 f"Stopped in pass {self.last.current_pass}, after block {self.last.block:,} of {self.last.blocks:,}."
             )
         if self._checkpoint is None:
-            return (
-                f"{place} No partly written files were left behind. To make a run resumable, add --checkpoint FOLDER."
-            )
+            return f"{place} No incomplete files were left behind. To make a run resumable, add --checkpoint FOLDER."
         return f"{place} The checkpoint is in {self._checkpoint}. To resume, repeat the same command."
 
 

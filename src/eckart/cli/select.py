@@ -345,12 +345,12 @@ def _scores(selector: Selector) -> str:
     if not isinstance(selector, Search):
         return ""
     best = (
-        f" The score is {selector.best_score_:.4f} on the folds that were used to select the columns, "
+        f" On the folds that were used to select the columns, the score is {selector.best_score_:.4f}, "
         "which is too optimistic"
     )
     if selector.nested_score_ is None:
         return f"{best}. To estimate the score on new rows, add --nested."
-    return f"{best}, and {selector.nested_score_:.4f} on held-out rows."
+    return f"{best}. On held-out rows, it is {selector.nested_score_:.4f}."
 
 
 def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> Keywords:

@@ -124,7 +124,7 @@ def tuning(f: Command) -> Command:
         "chosen automatically]"),
         option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel function.  [default: rbf]"),
         option("--gamma", type=_width, metavar="GAMMA", help=("kernel-pca: kernel coefficient. A number, 'auto' "
-        "(from the groups of rows), or 'local' or "
+        "(to separate groups of rows), or 'local' or "
         "'median' (from the distances between rows).  [default: auto]")),
         option("--degree", type=float, metavar="N", help="kernel-pca: degree of the poly kernel.  [default: 3]"),
         option("--scan", is_flag=True, default=None, help="kernel-pca: try several kernels and values of gamma, and "
@@ -149,7 +149,7 @@ def tuning(f: Command) -> Command:
         "smallest error (best), or from the entries where "
         "rows and columns meet (intersection).  [default: best]")),
         option("--columns-count", type=numbers.count, metavar="N", help="cur: number of columns to choose.  "
-        "[default: the value of -k]"),
+        "[default: -k, or 4 times as many if --select is norm or leverage]"),
         option("--rows-count", type=numbers.count, metavar="N", help="cur: number of rows to choose.  [default: the "
-        "value of -k]"),
+        "same as for columns; more with --core intersection]"),
     ])(f)  # fmt: skip

@@ -93,7 +93,7 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
         _option("--new", "A new point to project onto the components.", metavar="VECTOR"),
     ),
     "project": (_k,),
-    "bounds": (_k, _option("--other", "Another matrix of rank at most k. Its error is compared with the smallest "
+    "bounds": (_k, _option("--other", "Matrix of rank at most k whose error is compared with the smallest "
     "possible error.", metavar="MATRIX")),
     "missing": (_k, _option("--iterations", "Number of iterations.  [default: 100]", type=int, metavar="N")),
     "isomap": (_k, _option("--neighbors", "Number of neighbours of each point.  [default: 2]", type=int, metavar="N")),

@@ -57,7 +57,7 @@ class RatingScore:
 
     def __str__(self) -> str:
         cold = counted(self.cold, "rating is", "ratings are")
-        cold = f" Of these, {cold} in a row or column without other ratings." if self.cold else ""
+        cold = f" Of the held-out ratings, {cold} in a row or column without other ratings." if self.cold else ""
         note = f" {self.note}" if self.note else ""
         return (
             f"On {counted(self.held_out, 'held-out rating')}, the root mean square error is "
@@ -337,7 +337,7 @@ def _zeros(known: Entries, row: int) -> str:
     if not zeros or bool((known[2] < 0).any()):
         return " Leave cells of unknown ratings empty."
     have, them = ("is 0", "that cell") if zeros == 1 else ("are 0", "those cells")
-    return f" {zeros} of them {have}: if 0 means unknown, leave {them} empty."
+    return f" {counted(zeros, 'rating')} in it {have}: if 0 means unknown, leave {them} empty."
 
 
 def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any], str]:

@@ -65,8 +65,8 @@ class Query:
     place : int or None
         Index of the row among the stored rows. None if it is not one of them.
     cold : bool
-        Whether nothing is known about the row. This is so if it has no entries, or if all of them are 0 and the data
-        were not centred.
+        Whether nothing is known about the row. This is the case if it has no entries, or if all of them are 0 and
+        the data were not centred.
     whole : bool
         Whether the entries of all columns that are not in `columns` are 0. If False, they are unknown. They then count
         as the column mean if the data were centred, and as 0 otherwise.

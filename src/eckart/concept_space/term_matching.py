@@ -44,8 +44,11 @@ def with_terms(ranking: Ranking, query: Query, terms: csr_array, names: tuple[st
         return replace(ranking, notes=(*ranking.notes, note))
     others = np.setdiff1d(np.arange(terms.shape[0]), matching)
     found = ranked(ranking.title, cosines, n, Names("document", len(names), names), hidden=others)
-    have = "concept contains" if k == 1 else f"{k} concepts contain"
-    text = f"The {have} no word of the query, so documents are ranked by the words that they share with it. {_more(k)}"
+    where = "the concept" if k == 1 else f"any of the {k} concepts"
+    text = (
+        f"No word of the query occurs in {where}, so documents are ranked by the words that they share with the query. "
+        f"{_more(k)}"
+    )
     note = Note("ranked_by_words", text)
     return replace(found, notes=(*query.notes, note))
 

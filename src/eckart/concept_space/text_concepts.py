@@ -153,9 +153,9 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Returns
         -------
         Ranking
-            Names of the documents, and the cosines between their concepts and those of the query, best first. If the
-            concepts contain no word of the query, the documents are ranked by the words that they share with the query,
-            and a note reports this.
+            Names of the documents, and the cosines between their concepts and those of the query, best first. If no
+            word of the query occurs in the concepts, the documents are ranked by the words that they share with the
+            query, and a note reports this.
         """
         check_is_fitted(self)
         row = self.space_.query(query)

@@ -69,8 +69,8 @@ class CUR(FittedCUR):
         Number of columns to select. None selects k columns, or 4k for 'norm' and 'leverage'.
     n_rows : int or None, default None
         Number of rows to select. None selects k rows, or 4k for 'norm' and 'leverage'. With ``core='intersection'``,
-        None adds min(k, 10) rows, or 2k rows for 'leverage', and none for 'norm'. The additional rows improve the
-        accuracy, because the pseudo-inverse of a square intersection can be very large.
+        the default is higher: k + min(k, 10) rows, or 6k for 'leverage'. Additional rows improve the accuracy, because
+        the pseudo-inverse of a square intersection can be very large. For 'norm' the default stays 4k.
     select : {'pivot', 'norm', 'leverage', 'volume'}, default 'pivot'
         'pivot' takes the pivots of a QR factorisation of the certified singular vectors. 'norm' is the textbook
         algorithm: it samples with replacement by squared norms, rescales, and merges duplicates. 'leverage' samples by
@@ -80,8 +80,8 @@ class CUR(FittedCUR):
         'best' is C^+ X R^+, which minimises the error. 'intersection' is the pseudo-inverse of the submatrix in which
         the columns and rows intersect.
     error : float or None, default None
-        Relative error ||X - C U R|| / ||X|| to reach with the smallest possible k. Because the error can increase from
-        one k to the next, up to 32 values of k are tried one by one. A wider range is first narrowed by bisection.
+        Relative error ||X - C U R|| / ||X|| to reach with as small a rank k as possible. A wide range of k is first
+        narrowed by bisection. The last 32 values are tried one by one, because the error can increase with k.
     cutoff : float or None, default None
         Pseudo-inverses treat singular values below this share of the largest one as zero. None uses a small multiple of
         the rounding error.

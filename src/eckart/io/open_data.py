@@ -83,8 +83,8 @@ def open_data(
     mask : array of bool or str, default None
         Genes of an AnnData object to keep: an array of booleans, or the name of a boolean column of `var`.
     memory : str or int, default None
-        Memory limit. Files and streams larger than a quarter of this limit are read in blocks. None uses a limit
-        derived from the free memory.
+        Memory limit. Files and streams larger than a quarter of this limit are read in blocks. Without a
+        limit, those larger than a third of the free memory are.
     stream : bool, default None
         True reads the data in blocks, and False reads them as a whole. None decides by their size.
 

@@ -36,7 +36,8 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
     name : str, default 'X'
         Name of the data in error messages.
     memory : int, default None
-        Memory limit in bytes. Files larger than the limit are read in blocks. None uses the free memory.
+        Memory limit in bytes. Files larger than a quarter of the limit are read in blocks. Without a limit, files
+        larger than a third of the free memory are.
     stream : bool, default None
         True reads the data in blocks, and False reads them as a whole. None decides by their size.
 

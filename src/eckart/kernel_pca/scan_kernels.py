@@ -195,7 +195,7 @@ def scan_kernels(
         if there are no groups or no kernel separates them.
     by : {'auto', 'separation', 'preimage_error', 'trustworthiness', 'kept'}, default 'auto'
         Measure by which the trials are sorted. 'auto' is 'separation' if the rows form separate groups, and
-        'preimage_error' otherwise. Equal trials are sorted by their pre-image error. Do not use 'kept' to compare
+        'preimage_error' otherwise. Ties are sorted by the pre-image error. Do not use 'kept' to compare
         different gammas of one kernel, because the widest kernel always has the largest share.
     n_neighbors : int, default 5
         Number of neighbours used to compute the trustworthiness. To find the groups, at least log2(n) neighbours are

@@ -26,12 +26,12 @@ MOST_COLUMNS = 64
 """Up to this many columns, differences cost less than a product followed by exponentials."""
 
 _SOURCE = r"""
-// x = exp(min(x, 0)), or that less 1; 16 bytes at a time, so that enough of them are on their way
+// x = exp(min(x, 0)), or exp(min(x, 0)) - 1. Threads load 16 bytes at a time to keep enough loads in flight.
 template <typename T> struct alignas(16) Pack { T at[16 / sizeof(T)]; };
 
 template <typename T>
 __device__ __forceinline__ T exponential(T a, int lowered) {
-  a = a > T(0) ? T(0) : a;  // what is not a number stays so
+  a = a > T(0) ? T(0) : a;  // NaN is kept
   return lowered ? expm1(a) : exp(a);
 }
 
@@ -51,7 +51,7 @@ __global__ void exponentials(T* x, long long size, int lowered) {
   if (rest < size) x[rest] = exponential(x[rest], lowered);
 }
 
-// out[i, j] = exp(-|x_i - y_j|^2 / 2), or that less 1, for rows of `size` entries that are a stride apart.
+// out[i, j] = exp(-|x_i - y_j|^2 / 2), or this value minus 1, for rows of `size` entries with the given strides.
 // 16 x 16 threads share 16 columns of their rows at a time; each has ROWS x 8 sums in registers.
 template <typename T, int ROWS, int LOWERED>
 __global__ void __launch_bounds__(256, 2) rbf(
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(256, 2) rbf(
 }
 
 // left[j] -= sum over i of rows[i, j]^2, summed in float64; rows are `stride` entries apart.
-// A thread has WIDTH columns, which are 16 bytes or one: a row far away is worth more than 4 bytes.
+// Each thread has WIDTH columns: 16 bytes if rows are aligned, because wider loads use more of the bandwidth; else 1.
 template <typename T, int WIDTH>
 __global__ void subtract_squares(const T* rows, double* left, int count, long long size, long long stride) {
   struct alignas(WIDTH * sizeof(T)) Few { T at[WIDTH]; };

@@ -81,9 +81,9 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
         Number of components. None uses the number of columns. 'auto' uses the number of rows of H if you pass H, and
         the number of columns otherwise.
     init : {None, 'random', 'nndsvd', 'nndsvda', 'nndsvdar', 'custom'}, default None
-        Starting point. None starts from singular vectors and replaces their zeros by small positive numbers ('nndsvda'
-        for the solvers 'cd' and 'mu'). If there are fewer singular vectors than components, None starts from random
-        numbers. 'custom' uses the W and H that you pass to `fit_transform`.
+        Starting point. None starts from singular vectors and replaces their zeros with small positive numbers. With
+        the solvers 'cd' and 'mu', None means 'nndsvda'. If there are fewer singular vectors than components, None
+        starts from random numbers. 'custom' uses the W and H that you pass to `fit_transform`.
     solver : {'auto', 'cd', 'mu'}, default 'auto'
         'auto' is the fastest solver. It uses all threads and never increases the objective. 'cd' (coordinate descent)
         and 'mu' (multiplicative updates) take the same steps as the scikit-learn solvers of the same names.
@@ -101,7 +101,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, FittedNMF):
     alpha_W : float, default 0.0
         Weight of the penalty on W; see Notes.
     alpha_H : float or 'same', default 'same'
-        Weight of the penalty on H. 'same' takes `alpha_W`.
+        Weight of the penalty on H. 'same' uses the value of `alpha_W`.
     l1_ratio : float, default 0.0
         Mix of the two penalties: 0 uses only the squared (L2) penalty, and 1 uses only the absolute (L1) penalty.
     verbose : int, default 0

@@ -76,8 +76,8 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         'covariance_eigh' computes cross-products in float64 and refines the result if it is not accurate enough.
         'arpack' and 'randomized' run block Lanczos. All solvers are accurate to `tol`.
     tol : float, default 0.0
-        Tolerance for the variances, relative to the smallest one requested. 0 means 1e-9, or 1e-6 if at least
-        half of all components are requested, or 1e-5 for float32 data.
+        Tolerance for the variances, relative to the smallest one requested. 0 selects the default, which is
+        1e-9. It is 1e-6 if at least half of all components are requested, and 1e-5 for float32 data.
     iterated_power : int or 'auto', default 'auto'
         Ignored; accepted for compatibility with scikit-learn. The iteration stops when the requested accuracy is
         proved.

@@ -226,7 +226,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         if other.n_features_in_ != self.n_features_in_:
             raise InputError(
                 f"One estimator was fitted on {self.n_features_in_} columns and the other on "
-                f"{other.n_features_in_}. Only estimators of the same columns can be merged."
+                f"{other.n_features_in_}. Only estimators with the same columns can be merged."
             )
         first, second = self._running, other._running
         refuse_other_device(place_of(first.prototype), place_of(second.prototype), "This IncrementalPCA")

@@ -58,8 +58,8 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection, 
         proved.
     {n_oversamples, power_iteration_normalizer, random_state [start]}
     tol : float, default 0.0
-        Tolerance for the squared singular values, relative to the smallest one requested. 0 means 1e-9, or 1e-6
-        if at least half of all components are requested, or 1e-5 for float32 data.
+        Tolerance for the squared singular values, relative to the smallest one requested. 0 selects the
+        default, which is 1e-9. It is 1e-6 if at least half of all components are requested, and 1e-5 for float32 data.
     {memory [estimator], device, progress}
 
     Attributes

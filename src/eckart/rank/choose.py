@@ -74,7 +74,7 @@ def choose_rank(
     noise : float, default None
         Standard deviation of the noise. Required by the rule 'known_noise'.
     level : float, default 0.99
-        Confidence level of the sequential tests. With a level of 0.99, a test finds too many components in at most 1 %
+        Confidence level of the sequential tests. With a level of 0.99, a test finds too many components in about 1 %
         of tables.
     repeats : int, default None
         Number of random tables for each test. None uses more for small tables.

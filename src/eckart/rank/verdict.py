@@ -80,7 +80,7 @@ class RankChoice:
         differ.
     horn : int or None
         Number of components by Horn's parallel analysis, which compares each component with the component in the same
-        position in shuffled tables. None unless columns of the residual that are not neighbours are correlated.
+        position in shuffled tables. None unless the residual has correlated columns that are not neighbours.
     drop : int or None
         Number of components, between `lowest` and `highest`, that is followed by the largest drop in the eigenvalues.
         None unless min(n_samples - 1, n_features) is less than 8, `certain` is False, and this drop is clearly larger
@@ -147,7 +147,7 @@ class RankChoice:
 
     @property
     def alike(self) -> bool:
-        """Whether 'permutation' decides because rows of the residual have equal variance; False if the tests agree."""
+        """Whether 'permutation' decides if the tests disagree, because the rows of the residual have equal variance."""
         return self.trusted[:1] == ("permutation",)
 
     @property

@@ -41,10 +41,10 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
     ----------
     score_func : {'pearson', 'spearman', 'mutual_info'} or callable, default 'pearson'
         'pearson' is the absolute correlation with the target, 'spearman' is the absolute rank correlation, and
-        'mutual_info' is the mutual information in nats (nearest-neighbour estimate). A callable takes (X, y) and
-        returns one score per column, or a tuple that starts with the scores. If the target contains classes, the first
-        two are multiple correlations of the column, or of its ranks, with indicator variables of the classes. The
-        square of 'pearson' is then the share of the column's variance that lies between the classes.
+        'mutual_info' is the mutual information in nats (nearest-neighbour estimate). If the target contains classes,
+        'pearson' and 'spearman' are multiple correlations of the column, or of its ranks, with indicator variables of
+        the classes. The square of 'pearson' is then the share of the column's variance that lies between the classes. A
+        callable takes (X, y) and returns one score per column, or a tuple that starts with the scores.
     threshold : float or None, default None
         Keep columns with at least this score.
     n_features : int, float or None, default None

@@ -211,7 +211,7 @@ def _outcome(a: sp.Matrix, start: sp.Matrix, found: Spectrum, run: Run, most: in
 def _reasons(a: sp.Matrix, start: sp.Matrix, found: Spectrum) -> list[str]:
     """Reasons for the behaviour, from the components of the start along the eigenvectors."""
     if all(value == 0 for value in found.values):
-        return [tr("All eigenvalues are 0, so a power of $A$ is the zero matrix, and every start vector ends at 0.")]
+        return [tr("All eigenvalues are 0, so a power of $A$ is the zero matrix, and every start vector leads to 0.")]
     image = a * start
     if sp.Matrix.hstack(start, image).rank() == 1:
         return _from_eigenvector(start, image, found)
@@ -238,7 +238,7 @@ def _one_dominant(root: Root, top: list[Root], met: list[Root]) -> list[str]:
 def _from_eigenvector(start: sp.Matrix, image: sp.Matrix, found: Spectrum) -> list[str]:
     place = next(i for i, entry in enumerate(start) if entry != 0)
     value = sp.expand(sp.radsimp(image[place] / start[place]))
-    words = tr("The start vector is already an eigenvector, of $λ = {value}$, so its direction never changes.",
+    words = tr("The start vector is already an eigenvector for $λ = {value}$, so its direction never changes.",
                value=text_number(value))  # fmt: skip
     largest = max(abs(complex(sp.N(root.value, 20))) for root in found.roots)
     if abs(complex(sp.N(value, 20))) < largest * (1 - 1e-12):

@@ -33,8 +33,8 @@ _MOST_BARS = 20
 def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     """Plot the loadings as a heatmap.
 
-    Negative loadings are blue, positive ones red, and zeros white. At most 30 components are drawn, and the 40 columns
-    with the largest loadings.
+    Negative loadings are blue, positive ones red, and zeros white. The plot shows at most 30
+    components and at most 40 columns, those with the largest loadings.
 
     {Parameters: d, ax; Returns: matplotlib.axes.Axes}
 

@@ -1,6 +1,6 @@
 // Rows whose parts, or whose entries, are too many for shared memory and registers; after steps.cu.
-// A block a row. PLACE 1: the entries of a row are in registers, E in each thread, and those of its parts that do not
-// fit into shared memory are in `scratch`; 2: the entries are there too.
+// One thread block per row. PLACE 1: the entries of a row are in registers, E per thread, and the parts that do not fit
+// into shared memory are in `scratch`. PLACE 2: the entries are in `scratch` as well.
 template <typename T, int TEAM, int E, int PLACE, bool DIVERGENCE>
 __global__ void __launch_bounds__(TEAM, 1) far_rows(
     const int* __restrict__ order, int count, const long long* __restrict__ indptr, const int* __restrict__ indices,
@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(TEAM, 1) far_rows(
   extern __shared__ __align__(16) unsigned char memory[];
   const int member = threadIdx.x, lane = member % LANES, warp = member / LANES;
   double* sums_of_warps = reinterpret_cast<double*>(memory);  // 2 WARPS
-  T* slots = reinterpret_cast<T*>(sums_of_warps + 2 * WARPS);  // 4 WARPS: pull and curve, two turns
+  T* slots = reinterpret_cast<T*>(sums_of_warps + 2 * WARPS);  // 4 WARPS: numerator and curvature, two buffers
   T* own = slots + 4 * WARPS;
   T* costs = own + k;
   T* pulls = costs + k;  // WARPS k
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(TEAM, 1) far_rows(
     }
     const T concord = DIVERGENCE ? inverse_of(least) : T(0);
 
-    // Those that can move
+    // Coordinates that can change
     int number = 0;
     if (warp == 0) {
       double violation = 0;
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(TEAM, 1) far_rows(
         }
         pull = sum_over<LANES>(pull);
         curve = sum_over<LANES>(curve);
-        // Two buffers in turn: a thread that is ahead writes to the one that no thread reads any more.
+        // Two alternating buffers: a thread that runs ahead writes to the one that no thread reads any longer.
         T* slot = slots + turn * 2 * WARPS;
         if (lane == 0) { slot[2 * warp] = pull; slot[2 * warp + 1] = curve; }
         __syncthreads();
@@ -198,8 +198,8 @@ __global__ void __launch_bounds__(TEAM, 1) far_rows(
         newton<T, DIVERGENCE>(pull, curve, weight, costs[t], ridge, concord, slope, move);
         move = larger(move, -weight);
         const T next = weight + move;
-        if (next == weight) continue;  // below rounding
-        own[t] = next;  // by all threads, so that each sees it without a meeting
+        if (next == weight) continue;  // change below the rounding error
+        own[t] = next;  // by all threads, so that no synchronisation is needed
         change += modulus(slope * move);
         if constexpr (ONE) {
           #pragma unroll

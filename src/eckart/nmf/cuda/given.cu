@@ -1,4 +1,5 @@
-// Least squares for given products A other: a warp has some rows of a group of 64, a coordinate or more in each lane.
+// Least squares for given products A other: each warp processes some rows of a group of 64, with one or more
+// coordinates per lane.
 template <typename V> __device__ __forceinline__ V over_warp(V v) {
   #pragma unroll
   for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(0xffffffffu, v, o);

@@ -1,10 +1,10 @@
 // Rows of NMF on a GPU whose parts all fit into shared memory: after steps.cu.
 //
-// A thread owns some entries of a row: x, model and 1 / model are in its registers. Their parts are copied into shared
-// memory by the whole warp, 16 bytes a lane and all in flight at once, and read back by their owner, 16 bytes again (a
-// chunk of coordinates), which it sweeps over from registers. The first chunk of an entry is another one from entry to
-// entry, so that neither side meets a bank twice. Who the next row is, its entries and their places are read while the
-// parts are on their way.
+// Each thread owns some entries of a row and keeps x, model and 1 / model in registers. The whole warp copies the parts
+// of these entries into shared memory, 16 bytes per lane, with all copies in flight at once. The owner reads them back
+// in chunks of 16 bytes (several coordinates) and sweeps over them in registers. Each entry starts at a different
+// chunk, which avoids bank conflicts. The index, the entries and the column indices of the next row are read while the
+// parts are being copied.
 __device__ __forceinline__ void copy16(bool wanted, void* near, const void* far) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const unsigned place = unsigned(__cvta_generic_to_shared(near));
@@ -51,7 +51,7 @@ template <int LANES> __device__ __forceinline__ float one_of_several(const float
   for (int o = 4; o < LANES; o *= 2) v += __shfl_xor_sync(0xffffffffu, v, o);
   return v;
 }
-// The sum of what the warps of a team left, in their order.
+// The sum of the results of the warps of a team, in a fixed order.
 template <int WARPS, typename T> __device__ __forceinline__ T sum_of(const T* found) {
   constexpr int SEVERAL = Several<T>::count;
   T v = 0;
@@ -78,22 +78,22 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
   extern __shared__ __align__(16) unsigned char memory[];
   const int member = threadIdx.x % TEAM, lane = member % LANES, warp = member / LANES;
   const int teams = blockDim.x / TEAM, team = threadIdx.x / TEAM, shift = threadIdx.x % 32 - lane;
-  T* nothing = reinterpret_cast<T*>(memory);  // K zeros: the parts of entries that are not there
+  T* nothing = reinterpret_cast<T*>(memory);  // K zeros, used as the parts of missing entries
   double* sums_of_warps = reinterpret_cast<double*>(nothing + K) + (long long)team * (team_bytes / 8);  // 2 WARPS
-  T* slots = reinterpret_cast<T*>(sums_of_warps + 2 * WARPS);  // 4 WARPS: pull and curve, two turns
+  T* slots = reinterpret_cast<T*>(sums_of_warps + 2 * WARPS);  // 4 WARPS: numerator and curvature, two buffers
   T* own = slots + 4 * WARPS;
   T* past = own + K;
   T* costs = past + K;
   T* pulls = costs + K;  // WARPS K
   T* totals = pulls + WARPS * K;  // WARPS K
-  unsigned char* flags = reinterpret_cast<unsigned char*>(totals + WARPS * K);  // which of a chunk can move
+  unsigned char* flags = reinterpret_cast<unsigned char*>(totals + WARPS * K);  // which entries of a chunk can change
   T* parts = reinterpret_cast<T*>(flags + (CHUNKS + 15) / 16 * 16);
-  const int turned = member % 8;  // also that of all its entries
-  auto place_of = [&](int c) { return (c + turned) % CHUNKS * SEVERAL; };
+  const int first_chunk = member % 8;  // the same for all its entries
+  auto place_of = [&](int c) { return (c + first_chunk) % CHUNKS * SEVERAL; };
   for (int t = threadIdx.x; t < K; t += blockDim.x) nothing[t] = T(0);
   meet<TEAM>();
 
-  // The row to come
+  // The next row
   bool given;
   long long row, start;
   int size, places[E];
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
   const long long step = (long long)gridDim.x * teams;
   ask((long long)blockIdx.x * teams + team);
 
-  // All teams of a warp go through the loop together.
+  // All teams of a warp run the loop together.
   for (long long first_row = (long long)blockIdx.x * teams; first_row < count; first_row += step) {
     // Gather; a warp copies the parts of its own entries.
     #pragma unroll
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
     const bool given_now = given;
     const long long row_now = row;
     for (int i = member * SEVERAL; i < K; i += TEAM * SEVERAL) {
-      copy16(true, own + i, begin + row * K + i);  // the first row in place of one that is not there
+      copy16(true, own + i, begin + row * K + i);  // the first row stands in for a missing one
       copy16(given, past + i, old + row * K + i);
     }
     T x[E], model[E], inverse[E], least = T(__int_as_float(0x7f800000));
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
     }
     const T concord = DIVERGENCE ? inverse_of(least) : T(0);
 
-    // Those that can move
+    // Coordinates that can change
     if (warp == 0) {
       double violation = 0;
       #pragma unroll 4
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
         #pragma unroll
         for (int s = 0; s < SEVERAL; ++s) {
           if (!(code >> (4 + s) & 1u)) continue;
-          T pulls_of[2] = {T(0), T(0)}, curves_of[2] = {T(0), T(0)};  // two chains of sums are quicker than one
+          T pulls_of[2] = {T(0), T(0)}, curves_of[2] = {T(0), T(0)};  // two independent sums are faster than one
           #pragma unroll
           for (int e = 0; e < E; ++e) {
             if constexpr (DIVERGENCE) {
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
           }
           T pull = pulls_of[0] + pulls_of[1], curve = curves_of[0] + curves_of[1];
           if constexpr (TEAM > 32) {
-            // Two buffers in turn: a thread that is ahead writes to the one that no thread reads any more.
+            // Two alternating buffers: a thread that runs ahead writes to the one that no thread reads any longer.
             T* slot = slots + turn * 2 * WARPS;
             const T half = one_of_two<LANES>(pull, curve, lane);
             if (lane < 2) slot[lane * WARPS + warp] = half;
@@ -270,7 +270,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
           newton<T, DIVERGENCE>(pull, curve, weight, prices[s], ridge, concord, slope, move);
           move = moving >> s & 1u ? larger(move, -weight) : T(0);
           weights[s] = weight + move;
-          if (weights[s] == weight) move = 0;  // below rounding
+          if (weights[s] == weight) move = 0;  // change below the rounding error
           change += modulus(slope * move);
           #pragma unroll
           for (int e = 0; e < E; ++e) {
@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
             if constexpr (DIVERGENCE) inverse[e] = inverse_of(model[e]);
           }
         }
-        store(own + c * SEVERAL, weights);  // by all threads, so that each sees it without a meeting
+        store(own + c * SEVERAL, weights);  // by all threads, so that no synchronisation is needed
       }
       if (sweep == 0) first = change;
       live = live && change > share * first;

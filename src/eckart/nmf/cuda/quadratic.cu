@@ -2,7 +2,7 @@
 //
 // All arrays have one column per row of the factor, so that the threads of a warp read neighbours. Q is stored as its
 // upper triangle, row after row; `rest` is g when called and g + Q d on return; `inverse` has 1 / Q_tt, or zero for a
-// coordinate that stays where it is.
+// coordinate that is fixed.
 template <typename T>
 __global__ void descend(const T* __restrict__ triangles, T* __restrict__ rest, const T* __restrict__ begin,
                         const T* __restrict__ inverse, T* __restrict__ step, int k, long long rows, int sweeps) {

@@ -1,5 +1,5 @@
 // Arithmetic, sums over lanes and the step of one coordinate, which near.cu and far.cu share.
-// Within two units of the last place, in one instruction or two.
+// Accurate to two units in the last place, in one or two instructions.
 __device__ __forceinline__ float quotient(float a, float b) { return __fdividef(a, b); }
 __device__ __forceinline__ double quotient(double a, double b) { return a / b; }
 __device__ __forceinline__ float inverse_of(float v) {
@@ -32,7 +32,7 @@ __device__ __forceinline__ int smaller(int a, int b) { return a < b ? a : b; }
 __device__ __forceinline__ float modulus(float a) { return fabsf(a); }
 __device__ __forceinline__ double modulus(double a) { return fabs(a); }
 
-// Some numbers of a row of the other factor at once.
+// Several numbers of a row of the other factor, loaded together.
 template <typename T> struct Several;
 template <> struct Several<float> { static constexpr int count = 4; using type = float4; };
 template <> struct Several<double> { static constexpr int count = 2; using type = double2; };
@@ -58,7 +58,7 @@ template <int TEAM> __device__ __forceinline__ void meet() {
   if constexpr (TEAM > 32) __syncthreads(); else __syncwarp();
 }
 
-// The step of one coordinate; `cost` holds all that pulls down but the ridge.
+// The step of one coordinate; `cost` is the sum of all terms that decrease it, except the ridge penalty.
 template <typename T, bool DIVERGENCE>
 __device__ __forceinline__ void newton(T pull, T curve, T weight, T cost, T ridge, T concord, T& slope, T& move) {
   slope = pull - cost - ridge * weight;
@@ -67,15 +67,15 @@ __device__ __forceinline__ void newton(T pull, T curve, T weight, T cost, T ridg
     move = curve > T(0) ? quotient(slope, curve) : T(0);
     return;
   }
-  // Straight on, since the rows of a warp seldom agree on a way.
+  // Without branches, because the rows of a warp seldom take the same one.
   const bool curved = curve > T(0);
   move = curved ? slope * inverse_of(curve) : slope < T(0) ? -weight : T(0);
   // Newton decrement up to which a full step cannot raise a self-concordant function (Hien and Gillis, 2021): its
   // square is concord move^2 curve = concord slope move, where 1 / concord is the smallest positive entry of the row.
   if (curved && move < T(0) && concord * (slope * move) > T(0.683802 * 0.683802)) {
     // A multiplicative update never raises the objective either: the longer of the two safe steps.
-    const T taught = weight * (quotient(pull, cost + ridge * weight) - T(1));
+    const T multiplicative = weight * (quotient(pull, cost + ridge * weight) - T(1));
     const T damped = quotient(move, T(1) - move * root(concord * curve));
-    move = smaller(damped, taught);
+    move = smaller(damped, multiplicative);
   }
 }

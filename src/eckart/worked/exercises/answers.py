@@ -44,7 +44,7 @@ def readings(text: str, targets: Sequence[Target]) -> Iterator[Reading]:
     """
     if len(text) > _LONGEST:
         raise InputError(
-            tr("The answer has {count} characters; at most {most} are read.", count=len(text), most=_LONGEST)
+            tr("The answer has {count} characters, but the limit is {most}.", count=len(text), most=_LONGEST)
         )
     try:
         whole = plain(text)

@@ -339,5 +339,5 @@ def _indices(entries: Values) -> Values:
 
 def _grid(rows: list[tuple[Typed, ...]]) -> Grid:
     if len({len(row) for row in rows}) != 1:
-        raise InputError(tr("The rows of a matrix are not equally long."))
+        raise InputError(tr("The rows of a matrix differ in length."))
     return Grid(tuple(rows))

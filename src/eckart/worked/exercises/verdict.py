@@ -81,7 +81,9 @@ def _rank(verdict: Verdict) -> tuple[int, float]:
 def _consistent(verdict: Verdict, rows: list[Row]) -> Verdict:
     """The verdict, unless an equation has two different sides."""
     if verdict.status == RIGHT and any(row.differs for row in rows):
-        return Verdict(ALMOST, tr("In one equation, the left side is right, but the right side has another value."))
+        return Verdict(
+            ALMOST, tr("In one equation, the left-hand side is correct, but the right-hand side has a different value.")
+        )
     return verdict
 
 

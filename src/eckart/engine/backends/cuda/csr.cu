@@ -79,7 +79,7 @@ __global__ void multiply_transposed(const I* indptr, const int* indices, const T
 }
 
 // result[3 j ...] += (u^T A, sum of squares, weight of the stored entries) of column j; no u means ones.
-// *longest = the largest squared length of a row; doubles that are not negative are ordered like their bits.
+// *longest = the largest squared length of a row; non-negative doubles compare like their bit patterns.
 template <typename T, typename I>
 __global__ void column_sums(const I* indptr, const int* indices, const T* data, const double* roots, int weighted,
                             double* result, unsigned long long* longest, long long start, long long stop) {

@@ -23,8 +23,8 @@ __device__ __forceinline__ void add_up(u64 one, u64 two, u64* sums) {
   }
 }
 
-// Rows of doubles, or of floats in pairs (`single`), of which a last one without a partner is paired with zero.
-// Steps are in entries. Neighbouring threads take neighbouring entries: of a row, or with `across` of a column.
+// Rows of doubles, or of pairs of floats (`single`); if the number of floats is odd, the last is paired with zero.
+// Strides are in entries. Neighbouring threads read neighbouring entries of a row, or of a column if `across`.
 extern "C" __global__ void dense_sums(const void* data, const u64* keys, u64* sums, long long rows, long long columns,
                                       long long row_step, long long column_step, long long first, int single,
                                       int across) {
@@ -55,7 +55,7 @@ extern "C" __global__ void dense_sums(const void* data, const u64* keys, u64* su
   add_up(one, two, sums);
 }
 
-// The stored entries of CSR rows; 32 threads to a row.
+// The stored entries of CSR rows, 32 threads per row.
 template <typename W, typename I>
 __device__ void stored(const W* data, const int* indices, const I* indptr, const u64* keys, u64* sums, long long rows,
                        long long first) {

@@ -10,7 +10,7 @@ extern "C" __global__ void signs(double* result, long long size, unsigned long l
   if (i < size) result[i] = bits_of(i, seed) >> 33 & 1 ? -1.0 : 1.0;
 }
 
-// Two and two: sqrt(-2 log u) cos(2 pi v) in the upper half of the rows, the sine in the lower one
+// Box-Muller: sqrt(-2 log u) cos(2 pi v) in the upper half of the rows, the same with the sine in the lower half
 extern "C" __global__ void normals(double* result, long long size, unsigned long long seed, long long half) {
   long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= half) return;

@@ -3,16 +3,16 @@ extern __shared__ __align__(128) float buffer[];
 
 __device__ __forceinline__ void fetch(float* place, const float* from, bool inside) {
   unsigned address = (unsigned)__cvta_generic_to_shared(place);
-  int size = inside ? 16 : 0;  // the rest is filled with zeros
+  int size = inside ? 16 : 0;  // the remaining bytes are filled with zeros
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(address), "l"(from), "r"(size));
 }
 
 __device__ __forceinline__ void split(float x, unsigned& high, unsigned& low) {
-  high = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;  // to the nearest 11 bits
+  high = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;  // round to 11 significant bits
   low = __float_as_uint(x - __uint_as_float(high));
 }
 
-// A tile of a factor as the matrix units want it: cells of 8 columns x 4 rows, two cells deep, then the next 8 columns
+// Shared-memory layout that wgmma expects: cells of 8 columns x 4 rows, two cells deep, then the next 8 columns
 __device__ __forceinline__ unsigned long long descriptor(const float* tile) {
   unsigned long long address = (unsigned)__cvta_generic_to_shared(tile);
   return (address >> 4) | (128ull >> 4) << 16 | (256ull >> 4) << 32;
@@ -23,7 +23,7 @@ __device__ __forceinline__ unsigned long long descriptor(const float* tile) {
 #define FOUR(o) "+f"(c[o]), "+f"(c[o + 1]), "+f"(c[o + 2]), "+f"(c[o + 3])
 #define EIGHT(o) FOUR(o), FOUR(o + 4)
 
-// c = A B for 64 rows, 8 deep: A'' B', A' B'', A' B', in this order; ROUGH: A' B' alone
+// c = A B for 64 rows, 8 deep: A'' B', A' B'', A' B', in this order; ROUGH: only A' B'
 __device__ __forceinline__ void triple(float (&c)[W / 2], const unsigned* high, const unsigned* low,
                                        unsigned long long first, unsigned long long second) {
 #if WIDTH == 64
@@ -58,7 +58,7 @@ __device__ __forceinline__ void triple(float (&c)[W / 2], const unsigned* high, 
         "l"(first), "l"(second));
 }
 
-// total += A B for 64 rows, 8 deep; `factor` holds B' and behind it B''
+// total += A B for 64 rows, 8 deep; `factor` contains B', followed by B''
 __device__ __forceinline__ void add_product(float (&total)[W / 2], const float (&a)[4], const float* factor) {
   unsigned high[4], low[4];
   #pragma unroll
@@ -76,11 +76,11 @@ __device__ __forceinline__ void fetch_factor(float* place, const float* factor) 
 }
 
 __device__ __forceinline__ void arrived() {
-  asm volatile("fence.proxy.async.shared::cta;");  // what was fetched is now for the matrix units
+  asm volatile("fence.proxy.async.shared::cta;");  // make the copied data visible to wgmma
   __syncthreads();
 }
 
-// Start fetching the block after k, if there is one, and wait for the one at k
+// Start copying the block after k, if there is one, and wait for block k
 template <typename Load>
 __device__ __forceinline__ void wait_for(int stage, int k, int end, const Load& load) {
   if (k + DEPTH < end) {
@@ -122,7 +122,7 @@ __device__ __forceinline__ void straight(const float* stored, const float* shift
             k + place_in < left_columns && line + j < left_rows);
     asm volatile("cp.async.commit_group;");
   };
-  // Rows of this thread: four warps make a tile of 64 rows; two such tiles one after the other
+  // Rows of this thread: four warps process a tile of 64 rows, and then a second one
   int mine = threadIdx.x / 128 * 128 + threadIdx.x / 32 % 4 * 16 + g;
   float total[2][W / 2] = {}, found[4] = {};
   load(0, 0);
@@ -190,7 +190,7 @@ __device__ __forceinline__ void transposed(const float* stored, const float* shi
   for (int k = 0, stage = 0; k < left_rows; k += DEPTH, stage ^= 1) {
     const float* block = buffer + stage * SIZE;
     wait_for(stage, k, left_rows, load);
-    float few[4][2] = {};  // eight rows a thread, before they are added in float64, which is slow to convert to
+    float few[4][2] = {};  // sums of eight rows in float32, because converting every term to float64 is slow
     #pragma unroll 1
     for (int depth = 0; depth < DEPTH; depth += 8)
       #pragma unroll
@@ -232,14 +232,14 @@ KERNEL(multiply_sums, straight, true, float)
 KERNEL(multiply_transposed, transposed, false, double)
 KERNEL(multiply_transposed_sums, transposed, true, double)
 
-// *longest = the largest squared length of a row, given those of its pieces; bits of positive doubles are in order
+// *longest = the largest squared length of a row, given those of its pieces; positive doubles compare like their bits
 extern "C" __global__ void longest_row(const float* squares, unsigned long long* longest, long long rows, int count) {
   long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   double found = 0.0;
   for (int piece = 0; row < rows && piece < count; piece++) found += squares[piece * rows + row];
   for (int step = 16; step > 0; step /= 2) {
     double other = __shfl_xor_sync(0xffffffffu, found, step);
-    if (other > found || other != other) found = other;  // what is not a number stays so
+    if (other > found || other != other) found = other;  // NaN is kept
   }
   if (threadIdx.x % 32 == 0) atomicMax(longest, (unsigned long long)__double_as_longlong(found));
 }
@@ -254,7 +254,7 @@ extern "C" __global__ void add_pieces(const float* pieces, double* total, long l
   total[i] = sum;
 }
 
-// A factor in float32, in two parts, as `descriptor` says; rows past the last one are zeros
+// A float32 factor split into two parts, in the layout of `descriptor`; rows past the last one are zeros
 __device__ __forceinline__ void put(float* arranged, long long row, int column, float x) {
   unsigned high, low;
   split(x, high, low);
@@ -263,7 +263,7 @@ __device__ __forceinline__ void put(float* arranged, long long row, int column, 
   arranged[place + 8 * W] = __uint_as_float(low);
 }
 
-// one that comes in pieces, to be added up
+// the same for a factor that is the sum of several pieces
 extern "C" __global__ void arrange_pieces(const float* pieces, float* arranged, long long rows, long long all_rows,
                                           int count) {
   long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, row = i / W;
@@ -273,7 +273,7 @@ extern "C" __global__ void arrange_pieces(const float* pieces, float* arranged, 
   put(arranged, row, (int)(i % W), (float)sum);
 }
 
-// one of the user's, of fewer columns and any layout
+// the same for a factor of the caller, with fewer columns and any strides
 template <typename T>
 __device__ __forceinline__ void arrange(const T* given, float* arranged, long long rows, long long all_rows,
                                         long long row_step, long long column_step, int columns) {

@@ -1,4 +1,4 @@
-__device__ double least(double a, double b) { return b < a || b != b ? b : a; }   // what is not a number stays so
+__device__ double least(double a, double b) { return b < a || b != b ? b : a; }   // NaN is kept
 __device__ double most(double a, double b) { return b > a || b != b ? b : a; }
 
 extern "C" __global__ void __launch_bounds__(1024) whiten(
@@ -12,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(1024) whiten(
   }
   __syncthreads();
 
-  // a[r][c]: row ty + 32 r; columns tx + 32 c of S (c = 0, 1) and of what begins as I (c = 2, 3)
+  // a[r][c]: row ty + 32 r; columns tx + 32 c of S (c = 0, 1) and of the inverse, initially I (c = 2, 3)
   double a[2][4];
   #pragma unroll
   for (int r = 0; r < 2; r++) {

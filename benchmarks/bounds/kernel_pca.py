@@ -119,7 +119,7 @@ def compared(matrix: np.ndarray, kernel: np.ndarray, d: Any, c: Any) -> list[str
         "lower share": (c.explained[0] * total - best),
         "upper share": (min(best, total) - c.explained[1] * total),
         "captured": c.explained[0] * total - max(captured, 0.0),
-        "residual": float(np.max((residuals - c.residuals * largest)[kept], initial=0.0)),
+        "residual": float(np.max(residuals[kept] - c.residuals[kept] * largest, initial=0.0)),
     }
     if c.angle < 1 and k < len(exact):
         sine = np.linalg.norm(left - vectors[:, :k] @ (vectors[:, :k].T @ left), 2)

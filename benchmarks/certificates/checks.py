@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -165,12 +166,24 @@ def _just_below(truth: Reference, k: int) -> float | None:
 def _decompose(table: np.ndarray, options: Options, share: float | None) -> Any:
     data = asked.stored(table, options.storage)
     words = asked.keywords(options, share)
+    if options.extra == "incremental":
+        return _in_batches(data, options)
     if options.estimator and options.solver == "auto" and not (set(words) - {"k", "tol", "rng"}):
         tol = words.get("tol")
         more = {} if tol is None else {"tol": tol}
         kind = ek.PCA if options.method == "pca" else ek.TruncatedSVD
         return kind(n_components=options.k, random_state=options.rng, **more).fit(data).decomposition_
     return ek.decompose(data, options.method, **words)
+
+
+def _in_batches(data: Any, options: Options) -> Any:
+    """By IncrementalPCA, from one to five batches; the first has at least k rows."""
+    rng = np.random.default_rng([options.seed, 7])
+    pca = ek.IncrementalPCA(options.k)
+    edges = np.unique([0, *rng.integers(options.k, options.rows + 1, 4), options.rows])
+    for first, last in pairwise(edges):
+        pca.partial_fit(data[int(first) : int(last)])
+    return pca.decomposition_
 
 
 def axes_statements(d: Any, truth: Reference, options: Options, share: float | None = None) -> dict[str, float]:

@@ -9,7 +9,7 @@ import json
 import tempfile
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -58,7 +58,7 @@ class Options:
     rng: int | None = None
     estimator: bool = False
     extra: str = ""
-    """Of the other methods: the kernel, the way of selection."""
+    """Of the other methods: the kernel, the way of selection. Of PCA: incremental, rows in batches."""
     ddof: int = 1
     """Of the standard deviations, with `scale`."""
     passes: int = 0
@@ -253,7 +253,7 @@ def draw(family: str, seed: int) -> Options:
     k = int(rng.integers(1, min(short, 4 if few else 12) + 1))
     k = short if rng.random() < (0.0 if few else 0.1) else k
     level = float(rng.uniform(0.3, 0.999)) if ask == "explain" else 10.0 ** float(rng.uniform(-3, -0.1))
-    return Options(
+    drawn = Options(
         family, seed, rows, columns, dtype, method, storage, solver, ask, k,
         level if ask in ("explain", "error") else 0.0, which,
         str(rng.choice(_WEIGHTS, p=[0.73, 0.09, 0.07, 0.05, 0.04, 0.02])),
@@ -264,6 +264,14 @@ def draw(family: str, seed: int) -> Options:
         ddof=int(rng.integers(2)),
         passes=passes,
     )  # fmt: skip
+    return _in_batches(drawn, rng)
+
+
+def _in_batches(options: Options, rng: np.random.Generator) -> Options:
+    """The same for IncrementalPCA, now and then, if it has all the options."""
+    plain = options.method == "pca" and options.ask == "k" and options.which == "largest" and options.solver == "auto"
+    plain = plain and not (options.scale or options.weights or "blocks" in options.storage or "dask" in options.storage)
+    return replace(options, extra="incremental", tol=None) if plain and rng.random() < 0.2 else options
 
 
 def _shape(rng: np.random.Generator) -> tuple[int, int]:
@@ -301,7 +309,7 @@ def _draw_other(family: str, seed: int, rng: np.random.Generator) -> Options:
     solver, extra, storage = "auto", "", "array"
     if method == "kernel_pca":
         solver = str(rng.choice(["auto", "direct", "lanczos", "cholesky", "cholesky"]))
-        extra = str(rng.choice(["rbf", "rbf", "laplacian", "poly"]))
+        extra = str(rng.choice(["rbf", "rbf", "laplacian", "poly", "linear", "cosine"]))
     elif method == "cur":
         extra = str(rng.choice(["pivot", "pivot", "leverage", "volume", "norm"]))
         storage = str(rng.choice(["array", "csr"]))

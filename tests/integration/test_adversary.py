@@ -90,6 +90,8 @@ FOUND = {
     '"storage": "memmap", "solver": "gram", "k": 2}',
     "singular values of a scaled table": '{"family": "offsets of rows", "seed": 51500012294, "rows": 41, '
     '"columns": 18, "dtype": "float32", "method": "nmf", "k": 6, "rng": 435122778}',
+    "values apart in one group": '{"family": "huge column", "seed": 42420080414, "rows": 7, "columns": 45, "k": 5, '
+    '"extra": "incremental"}',
     "residuals of values that are zero": '{"family": "empty rows and columns", "seed": 2997924580028952, "rows": 2, '
     '"columns": 131, "dtype": "int32", "storage": "csr blocks", "solver": "lanczos", "weights": "dominated", '
     '"rng": 1692411089}',

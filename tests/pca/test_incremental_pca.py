@@ -201,6 +201,31 @@ def test_many_columns_give_true_bounds(monkeypatch):
     assert_same(in_batches(X[:20], [10], n_components=3), ek.PCA(3).fit(X[:20]))
 
 
+@pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_a_value_that_counts_as_zero_is_within_its_bounds(seed):
+    """The smallest value is the largest one that counts as zero; its bounds are not those of an exact zero."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 3))
+    X -= X.mean(axis=0)
+    left, values, right = np.linalg.svd(X, full_matrices=False)
+
+    def fitted(smallest):
+        Y = (left * [*values[:2], smallest]) @ right
+        return Y, in_batches(Y, [20], n_components=3)
+
+    zero, positive = 1e-9, 1e-4
+    for _ in range(30):
+        middle = (zero * positive) ** 0.5
+        zero, positive = (zero, middle) if fitted(middle)[1].singular_values_[-1] > 0 else (middle, positive)
+    for smallest in zero * (1.0 - np.array([0.0, 1e-6, 1e-4, 1e-3])):
+        Y, pca = fitted(smallest)
+        exact = np.linalg.svd(Y - Y.mean(axis=0), compute_uv=False)
+        allowed = 1e-14 * exact[0]
+        assert (pca.certificate_.lower <= exact + allowed).all()
+        assert (exact <= pca.certificate_.upper + allowed).all()
+
+
 def test_whiten_without_variance_stays_zero():
     X = table(50, 3) @ np.random.default_rng(0).normal(size=(3, 6))
     for pca in (ek.IncrementalPCA(whiten=True).fit(X), in_batches(X, [20], whiten=True)):

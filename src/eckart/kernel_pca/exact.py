@@ -14,7 +14,7 @@ from eckart.engine.blocks.reading import in_memory
 from eckart.engine.choose import block_width
 from eckart.engine.digest import array_generator
 from eckart.engine.matrix import Opened
-from eckart.engine.solution import Request, Solution
+from eckart.engine.solution import Request
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
 from eckart.formatting import counted, percent
@@ -45,10 +45,12 @@ from eckart.kernel_pca.result import (
     inverse_or_zero,
     overflow_message,
     refuse_out_of_range,
+    relative_width,
+    warn_unproved,
 )  # fmt: skip
 from eckart.notes import Note
 from eckart.result import Decomposition, Plan
-from eckart.wording import MEMORY, K, assigned, either
+from eckart.wording import MEMORY, K, assigned
 
 
 def solve(opened: Opened, rows: Matrix, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
@@ -206,12 +208,13 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     )  # fmt: skip
     solution = cut(found.solution, values)
     # Rounding in the kernel may exceed the tolerance; the certificate states the proved width.
-    known = relative_width(solution)
+    known = relative_width(solution.lower[: len(values)], solution.upper[: len(values)])
     if known > USELESS_WIDTH:
         solution = replace(solution, proved=False, converged=True)
     tolerance = max(tolerance, known / 2.0)
     info = as_info(solution, matrix.passes, settings, plan)
-    _say_unproved(solution)
+    if not solution.proved:
+        warn_unproved(solution.steps, converged=solution.converged)
     if found.undecided:
         _say_undecided(len(values))
         solution = replace(solution, proved=False)
@@ -261,30 +264,6 @@ def _as_solved(plan: Plan, found: Centred) -> Plan:
 
 def _largest(diagonal: Array) -> float:
     return float(namespace(diagonal).max(diagonal))
-
-
-def relative_width(solution: Solution) -> float:
-    """The widest interval of an eigenvalue, relative to the largest one."""
-    k = len(solution.values)
-    largest = float(solution.values.max(initial=0.0))
-    if not k or largest <= 0.0:
-        return 0.0
-    return float(np.max(solution.upper[:k] - solution.lower[:k])) / largest
-
-
-def _say_unproved(solution: Solution) -> None:
-    if not solution.proved:
-        remedy = (
-            "Rounding errors limit the bounds."
-            if solution.converged
-            else either("Allow more passes, or request less accuracy with a larger tol.", "")
-        )
-        warnings.warn(
-            f"The requested accuracy could not be proved after {counted(solution.steps, 'pass', 'passes')} over the "
-            f"kernel. {remedy}",
-            AccuracyWarning,
-            stacklevel=5,
-        )
 
 
 def _say_undecided(k: int) -> None:

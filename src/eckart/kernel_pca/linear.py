@@ -17,10 +17,13 @@ from eckart.components.scores import project_on_components, reconstruct_from_com
 from eckart.engine.backends import orthogonal
 from eckart.engine.matrix import Opened
 from eckart.engine.svd_options import Solver
+from eckart.formatting import certified_share
 from eckart.io.open_matrix import open_matrix
+from eckart.kernel_pca.constants import USELESS_WIDTH
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.kernel_functions import Kernel, unit_rows
 from eckart.kernel_pca.options import KernelSettings, table
+from eckart.kernel_pca.result import relative_width, warn_unproved
 from eckart.result import Certificate, Decomposition, Plan, details_of
 
 _SOLVERS: dict[str, Solver] = {"auto": "auto", "direct": "exact", "lanczos": "lanczos", "cholesky": "auto"}
@@ -91,12 +94,18 @@ def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decompositi
     low, high = c.explained
     if norm > 0.0:
         low = max(low**0.5 * norm - moved, 0.0) ** 2 / (norm + moved) ** 2
-        high = min(1.0, (high**0.5 * norm + moved) ** 2 / max(norm - moved, np.finfo(np.float64).tiny) ** 2)
+        high = min(1.0, ((high**0.5 * norm + moved) / (norm - moved)) ** 2) if norm > moved else 1.0
     gap = float(c.lower[-1] ** 2) - norm**2 * max(0.0, 1.0 - c.explained[0]) if len(c.lower) else 0.0
     angle = 1.0
     if c.angle < 1.0 and gap > 0.0:
         angle = min(1.0, c.angle + unit * len(c.lower) ** 0.5 + 4.0 * moved * (float(c.upper[0]) + moved) / gap)
-    found = replace(c, lower=lower, upper=upper, residuals=residuals, explained=(low, high), angle=angle)
+    proved = c.proved and relative_width(lower**2, upper**2) <= USELESS_WIDTH
+    if c.proved and not proved:
+        warn_unproved(c.passes, converged=True)
+    found = replace(
+        c, lower=lower, upper=upper, residuals=residuals, explained=(low, high), angle=angle, proved=proved,
+        summary=certified_share(len(lower), low, high),
+    )  # fmt: skip
     return replace(d, certificate=found)
 
 
@@ -127,12 +136,16 @@ def _settled(d: Decomposition, settings: KernelSettings) -> Decomposition:
 
 def _without(certificate: Certificate, kept: int, norm: float) -> Certificate:
     """The certificate if values after the first `kept` count as zero: they explain nothing."""
-    if kept == len(certificate.lower) or norm <= 0.0:
-        return certificate
-    low, high = certificate.explained
-    lost = float(np.sum((certificate.upper[kept:] / norm) ** 2)) * (1.0 + 1e-6)
-    lower = np.append(certificate.lower[:kept], np.zeros(len(certificate.lower) - kept))
-    return replace(certificate, explained=(max(low - lost, 0.0), high), lower=lower)
+    c = certificate
+    if kept == len(c.lower) or norm <= 0.0:
+        return c
+    low, high = c.explained
+    lost = float(np.sum((c.upper[kept:] / norm) ** 2)) * (1.0 + 1e-6)
+    lower = np.append(c.lower[:kept], np.zeros(len(c.lower) - kept))
+    # A residual moves by the square of the value that was set to zero.
+    moved = (c.upper[kept:] / max(float(np.max(c.lower)), np.finfo(np.float64).tiny)) ** 2
+    residuals = np.append(c.residuals[:kept], np.minimum(c.residuals[kept:] + moved, 1.0))
+    return replace(c, explained=(max(low - lost, 0.0), high), lower=lower, residuals=residuals)
 
 
 def _on_device_of(array: np.ndarray, d: Decomposition) -> Array:
@@ -161,11 +174,13 @@ def _padded(d: Decomposition, k: int, rng: np.random.Generator) -> Decomposition
     fresh = orthogonal.orthonormalize(orthogonal.project_out(orthogonal.orthonormalize(fresh), known))
     zeros = np.zeros(more)
     c = d.certificate
-    certificate = None if c is None else replace(
-        c, lower=np.append(c.lower, zeros), upper=np.append(c.upper, zeros), residuals=np.append(c.residuals, zeros)
-    )  # fmt: skip
+    if c is not None:
+        # G x = V R^T x for a unit x orthogonal to all V with G V = V L + R, and x is rounded.
+        along = min(1.0, float(np.linalg.norm(c.residuals)) + 2.0 * float(np.finfo(dtype_name(d.values)).eps))
+        residuals = np.append(c.residuals, zeros + (along if d.norm > 0.0 else 0.0))
+        c = replace(c, lower=np.append(c.lower, zeros), upper=np.append(c.upper, zeros), residuals=residuals)
     return replace(
-        d, values=_on_device_of(np.append(to_numpy(d.values), zeros), d), certificate=certificate,
+        d, values=_on_device_of(np.append(to_numpy(d.values), zeros), d), certificate=c,
         left=_on_device_of(np.hstack([left, fresh]), d),
         right=_on_device_of(np.hstack([to_numpy(d.right), np.zeros((d.columns, more))]), d),
     )  # fmt: skip

@@ -74,7 +74,7 @@ def certify(
     `dtype` is that of the returned values and vectors, `norm` the largest absolute eigenvalue of H K H if it exceeds
     the largest eigenvalue.
     """
-    k, largest = len(solution.values), float(solution.values.max(initial=0.0))
+    k = len(solution.values)
     # Relative to the true largest eigenvalue, which may be below the computed one.
     least = float(solution.lower.max(initial=0.0))
     total, (middle, half) = part.total, part.interval
@@ -82,7 +82,7 @@ def certify(
     unit = float(np.finfo(dtype).eps)
     # Vectors are rounded by u, and so are values (roots of eigenvalues): (G - l) v moves by at most 4 u |G|.
     rounded = solution.residuals + 2.0 * unit * max(norm, solution.largest_bound)
-    residuals = rounded / least if least else np.full(k, np.inf if largest else 0.0)
+    residuals = rounded / least if least else np.full(k, np.inf if solution.largest_bound else 0.0)
     return Certificate(
         explained=(low, high), lower=np.sqrt(solution.lower[:k]), upper=np.sqrt(solution.upper[:k]),
         residuals=residuals,
@@ -92,6 +92,25 @@ def certify(
         tolerance=tolerance, proved=bool(solution.proved), passes=passes,
         summary=summary_of(solution, low, high) if k else "",
     )  # fmt: skip
+
+
+def relative_width(lower: np.ndarray, upper: np.ndarray) -> float:
+    """The widest interval of an eigenvalue, relative to the upper bound of the largest one: at most 1."""
+    widest = float(np.max(upper - lower, initial=0.0))
+    return widest / float(np.max(upper)) if widest > 0.0 else 0.0
+
+
+def warn_unproved(passes: int, *, converged: bool) -> None:
+    """Warn that bounds are wider than requested: because of rounding if `converged`, or because passes ran out."""
+    remedy = "Rounding errors limit the bounds."
+    if not converged:
+        remedy = either("Allow more passes, or request less accuracy with a larger tol.", "")
+    warnings.warn(
+        f"The requested accuracy could not be proved after {counted(passes, 'pass', 'passes')} over the kernel. "
+        f"{remedy}",
+        AccuracyWarning,
+        stacklevel=5,
+    )
 
 
 def as_info(solution: Solution, passes: int, settings: KernelSettings, plan: Plan) -> SolveInfo:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from eckart.api import decompose
-from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
+from eckart.arrays import EPSILON, Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.backends.symmetric import leading_pairs, squares_without
 from eckart.engine.certificate import undetermined_groups
@@ -135,6 +135,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
     size = int(gram.shape[0])
     squares, vectors = _pairs(gram, min(k + 1, size))
     error = lapack_eigenvalue_error(size, max(float(np.abs(squares).max(initial=0.0)), 0.0))
+    bounds = np.maximum(squares - error, 0.0), np.maximum(squares, 0.0) + error
     squares = np.where(squares > scatter.rounding + error, squares, 0.0)
     right = np.ascontiguousarray(vectors[:, :k]) if is_numpy(vectors) else vectors[:, :k]
     right = right * signs_of(right)
@@ -147,9 +148,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
         norm=scatter.total**0.5,
         weight=float(scatter.count),
         rank=int(np.sum(squares > 0.0)) if k >= size else None,
-        certificate=_certificate(
-            np.maximum(squares - error, 0.0), squares + error, scatter, k, residuals=np.zeros(k), every=k >= size
-        ),
+        certificate=_certificate(*bounds, scatter, k, residuals=np.zeros(k), every=k >= size),
         info=SolveInfo(solver="gram", passes=1),
         details=SVDDetails(residual_schatten4=squares_without(gram, squares[:k], to_numpy(vectors)[:, :k]) ** 0.25),
     )
@@ -184,6 +183,7 @@ def _certificate(
     gap = float(lower[k - 1] - upper[k]) if len(upper) > k else float("inf") if every else 0.0
     # Relative to the true largest eigenvalue; no residual exceeds 1.
     residual = np.minimum(residuals + (2.0 * half / max(float(lower[0]), 1e-300) if largest else 0.0), 1.0)
+    slack = 4.0 * EPSILON * largest  # as for other solvers (`certify.ties`)
     angle = 0.0 if every else 1.0
     if not every and gap > 0.0:
         angle = min(1.0, float(np.linalg.norm(residual)) * largest / gap)
@@ -193,7 +193,7 @@ def _certificate(
         upper=np.sqrt(upper[:k]),
         residuals=residual,
         angle=angle,
-        undetermined=tuple((i, min(j, k - 1)) for i, j in undetermined_groups(lower, upper, half) if i < k),
+        undetermined=tuple((i, min(j, k - 1)) for i, j in undetermined_groups(lower, upper, slack) if i < k),
         rounding=error / total if total else 0.0,
         tolerance=SQUARED_TOLERANCE,
         proved=is_accurate(lower[:k], upper[:k], last, largest, SQUARED_TOLERANCE),

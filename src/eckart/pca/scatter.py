@@ -114,7 +114,11 @@ def fits(rows: int, columns: int, k: int) -> bool:
 
 
 def scatter_from(d: Decomposition, opened: Opened) -> Scatter:
-    """The leading part of S from a decomposition of the same rows: F = diag(values) right^T."""
+    """The leading part of S from a decomposition of the same rows: F = diag(values) right^T.
+
+    With S V = V L + R for the right vectors V, the rest of S is V R^T + R V^T plus a part E without negative
+    eigenvalues: R counts as rounding.
+    """
     center, rest, squares = _column_moments(opened.matrix.precise())
     xp = namespace(d.values)
     values = times_power_of_two(astype(d.values, xp.float64), opened.exponent)
@@ -124,10 +128,18 @@ def scatter_from(d: Decomposition, opened: Opened) -> Scatter:
     unit = float(np.finfo(opened.matrix.precision).eps)
     total = float(xp.sum(squares))
     return Scatter(
-        d.rows, center, rest, squares, factor, exponent=opened.exponent, rounding=8.0 * unit * total,
+        d.rows, center, rest, squares, factor, exponent=opened.exponent,
+        rounding=8.0 * unit * total + float(np.ldexp(_residual(d), 2 * opened.exponent)),
         mean_error=gamma(opened.matrix.shape[0] + ENTRY) * (total / opened.matrix.shape[0]) ** 0.5,
         lost=lost, lost_norm=lost,
     )  # fmt: skip
+
+
+def _residual(d: Decomposition) -> float:
+    """Bound of ||R||_F, in the units of the data."""
+    c = d.certificate
+    assert c is not None
+    return float(np.linalg.norm(c.residuals)) * float(np.max(c.upper, initial=0.0)) ** 2
 
 
 def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
@@ -329,11 +341,10 @@ def _shortened(scatter: Scatter, k: int) -> Scatter:
     kept = vectors[:, rows - limit // 2 :].T @ factor
     noise = lapack_eigenvalue_error(rows, scatter.total) + gamma(rows + columns) * scatter.total
     lost = float(np.sum(dropped))
+    shortened = replace(scatter, factor=kept, rounding=scatter.rounding + noise)
     if lost <= noise:
-        return replace(scatter, factor=kept, rounding=scatter.rounding + noise)
-    return replace(
-        scatter, factor=kept, lost=scatter.lost + lost, lost_norm=scatter.lost_norm + float(dropped[-1]) + noise
-    )
+        return shortened
+    return replace(shortened, lost=scatter.lost + lost, lost_norm=scatter.lost_norm + float(dropped[-1]))
 
 
 def _rescaled(scatter: Scatter, exponent: int) -> Scatter:

@@ -1,0 +1,57 @@
+"""Linear and cosine kernels: the bounds of components that count as zero, and of rows in nearly one direction."""
+
+import numpy as np
+import pytest
+
+import eckart as ek
+
+
+def centred_rows(X: np.ndarray, kernel: str) -> np.ndarray:
+    rows = X.astype(np.longdouble)
+    if kernel == "cosine":
+        rows = rows / np.sqrt(np.sum(rows**2, axis=1))[:, None]
+    rows = rows - rows[0]
+    for _ in range(2):
+        rows = rows - rows.mean(axis=0)
+    return rows
+
+
+def residuals(rows: np.ndarray, d: ek.Decomposition) -> np.ndarray:
+    left, values = np.asarray(d.left).astype(np.longdouble), np.asarray(d.values).astype(np.longdouble)
+    largest = np.linalg.svd(rows.astype(float), compute_uv=False)[0]
+    return np.sqrt(np.sum((rows @ (rows.T @ left) - left * values**2) ** 2, axis=0)) / largest**2
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_residuals_of_components_beyond_the_columns_include_rounding(kernel: str, dtype: str) -> None:
+    for seed in range(5):
+        X = np.random.default_rng(seed).standard_normal((40, 3)).astype(dtype)
+        d = ek.decompose(X, "kernel_pca", kernel=kernel, k=6, left=True)
+        assert d.certificate is not None
+        assert np.all(residuals(centred_rows(X, kernel), d) <= d.certificate.residuals + 5e-14)
+
+
+def test_the_residual_of_a_value_that_counts_as_zero_includes_the_value() -> None:
+    rng = np.random.default_rng(0)
+    left, right = (np.linalg.qr(rng.standard_normal((n, 4)))[0] for n in (6, 30))
+    X = (left * [1.0, 0.1, 1e-3, 8e-7]) @ right.T
+    d = ek.decompose(X, "kernel_pca", kernel="linear", k=4, left=True)
+    assert d.certificate is not None
+    assert d.values[-1] == 0.0
+    assert np.all(residuals(centred_rows(X, "linear"), d) <= d.certificate.residuals + 5e-14)
+
+
+@pytest.mark.parametrize("kernel", ["cosine", "poly"])
+def test_a_kernel_that_differs_by_rounding_only_is_not_proved(kernel: str) -> None:
+    X = np.ones((12, 5)) + 2.0**-50 * np.random.default_rng(0).integers(0, 4, (12, 5))
+    X[:, 0] = 1.0 if kernel == "cosine" else 1e9
+    with pytest.warns(ek.errors.AccuracyWarning, match="Rounding errors limit the bounds") as heard:
+        d = ek.decompose(X, "kernel_pca", kernel=kernel, k=2)
+    assert len(heard) == 1
+    assert d.certificate is not None
+    assert not d.certificate.proved
+    low, high = d.certificate.explained
+    assert low < 0.01
+    assert high == 1.0
+    assert f"explain {100 * low:.2f}" in d.certificate.summary

@@ -205,4 +205,4 @@ def test_summary_says_all_that_matters() -> None:
 
 def test_less_than_everything_is_not_shown_as_everything() -> None:
     table = Table("t", ("name", "share"), (("a", 0.999977), ("b", 1.0)), "", ("text", "percent"))
-    assert [row[1] for row in table.cells()] == ["99.99 %", "100.00 %"]
+    assert [row[1] for row in table.cells()] == [">99.99 %", "100.00 %"]

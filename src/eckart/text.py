@@ -245,10 +245,16 @@ def _shown(cell: Cell, kind: str, decimals: int | None) -> str:
     return f"{cell:.3e}" if decimals is None else f"{cell:z,.{decimals}f}"
 
 
+def _share(cell: float) -> str:
+    """A share in percent. '>' marks one that is not rounded up to 100 %: bounds beside it have more digits."""
+    shown = percent(cell, 2)
+    return shown if shown == f"{100 * cell:.2f} %" else f">{shown}"
+
+
 _FORMATS: dict[str, Callable[[float], str]] = {
     "count": lambda cell: f"{cell:,}",
     "quantity": lambda cell: number(float(cell)),
-    "percent": lambda cell: percent(cell, 2),
+    "percent": _share,
     "chance": lambda cell: f"{cell:.4f}" if cell >= 1e-4 else f"{cell:.0e}",
     "floor": lambda cell: f"{math.floor(cell * 1e5) / 1000:.3f} %",
     "ceiling": lambda cell: f"{min(math.ceil(cell * 1e5) / 1000, 100.0):.3f} %",

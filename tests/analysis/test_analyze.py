@@ -331,3 +331,43 @@ def test_arrays_of_all_libraries_are_analysed(of: str) -> None:
     dense, found = ek.analyze(table), ek.analyze(data)
     np.testing.assert_allclose(found.decomposition.values, dense.decomposition.values, rtol=1e-5)
     assert found.k == dense.k
+
+
+@pytest.mark.parametrize(
+    ("header", "line"),
+    [
+        ("runner,split1,split2,weight", "r{i},2{a}:1{b},2{b}:3{a},{x:.1f}"),
+        ("species,sex,mass", "{species},{sex},{x:.1f}"),
+    ],
+    ids=["named rows", "repeated pairs"],
+)
+def test_observations_with_two_labels_are_not_a_long_table(tmp_path, header, line):
+    rng = np.random.default_rng(4)
+    rows = [
+        line.format(i=i, a=rng.integers(6), b=rng.integers(9), x=x, species="ab"[i % 2], sex="mf"[i // 2 % 2])
+        for i, x in enumerate(rng.normal(70, 9, 60))
+    ]
+    path = tmp_path / "observations.csv"
+    path.write_text("\n".join([header, *rows]))
+    found = ek.analyze(path)
+    assert "long_table" not in [note.code for note in found.decomposition.notes]
+    assert found.recommendation.sentence.startswith("The data vary in only one direction")
+
+
+def test_only_significant_associations_of_categories_are_reported():
+    """Seven categories drawn at random explain 6 of 79 parts of any component by chance."""
+    rng = np.random.default_rng(11)
+    table = factors(80, 5, 2)
+    by_chance = [str(day) for day in rng.integers(7, size=80)]
+    planted = ["high" if row > np.median(table[:, 0]) else "low" for row in table[:, 0]]
+    shares = ek.supplementary.association(ek.decompose(table, k=5, left=True), by_chance).rows
+    assert max(float(row[1]) for row in shares) > 0.05
+    sentence = "No category or date is associated with a component."
+    assert sentence in ek.analyze(table, labels={"day": by_chance}).summary()
+    assert "level explains" in ek.analyze(table, labels={"level": planted, "day": by_chance}).summary()
+
+
+def test_a_share_just_below_everything_is_not_below_its_lower_bound():
+    table = np.random.default_rng(3).normal(size=(60, 3)) * [1, 1, 2000]
+    first = str(ek.tables.eigenvalues(ek.decompose(table, k=3))).splitlines()
+    assert any(">99.99 %" in line and "99.999 %" in line for line in first)

@@ -26,6 +26,13 @@ def test_a_code_far_from_all_values_gets_a_note(tmp_path, code):
     assert found[0].startswith(f"The value {code} occurs 5 times in 2 columns and is far from all other values.")
 
 
+def test_a_code_that_occurs_once_in_each_of_two_columns_gets_a_note(tmp_path):
+    height, weight = RNG.normal(170, 9, 30), RNG.normal(70, 9, 30)
+    height[3], weight[8] = -999, -999
+    found = notes_of(tmp_path, {"height": height, "weight": weight})
+    assert found[0].startswith("The value -999 occurs 2 times in 2 columns")
+
+
 def test_ordinary_numbers_get_none(tmp_path):
     once = RNG.normal(size=30)
     once[3] = -999

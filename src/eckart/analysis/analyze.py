@@ -168,7 +168,7 @@ def _of_table(
     metadata = getattr(table, "metadata", Metadata())
     matrix, lines = _matrix_of(problem.table), None
     if problem.method.name == "pca" and isinstance(matrix, np.ndarray):
-        lines = rating_lines(matrix, metadata)
+        lines = _value_lines(matrix, metadata)
     # Such lines consist of identifiers, so advice to leave these out would be wrong.
     found = [note for note in d.notes if lines is None or code_of(note) != "numbering_column"]
     d = replace(d.on_host(), notes=(*_long_form(lines, metadata), *problem.notes, *found))
@@ -213,6 +213,15 @@ def _refuse_too_wide(table: DataSource) -> None:
             f"minutes and gigabytes of memory for more than {_MOST_COLUMNS:,} columns. Keep fewer columns, or "
             "decompose the table without a report."
         )
+
+
+def _value_lines(matrix: np.ndarray, metadata: Metadata) -> RatingLines | None:
+    """The entries of a table with one value per line; None if its lines are rows with names, or pairs mostly repeat."""
+    lines = rating_lines(matrix, metadata)
+    if lines is None or is_rating(lines.titles[2]):
+        return lines
+    named = not all(map(str.isdigit, metadata.row_names or ()))
+    return None if named or 2 * len(lines.values) <= len(matrix) else lines
 
 
 def _long_form(lines: RatingLines | None, metadata: Metadata) -> list[Note]:

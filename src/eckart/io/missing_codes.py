@@ -12,7 +12,7 @@ _FEWEST = 3
 
 
 def code_notes(matrix: np.ndarray, names: list[str]) -> list[Note]:
-    """A note for each code that occurs more than once, farther from all other values than these are from each other."""
+    """A note for each code that occurs more than once, far from the other values of its columns."""
     if not len(matrix):
         return []
     columns: dict[float, list[tuple[str, int]]] = {}
@@ -23,14 +23,14 @@ def code_notes(matrix: np.ndarray, names: list[str]) -> list[Note]:
             count = _count(matrix[:, j], code)
             if count:
                 columns.setdefault(code, []).append((names[j], count))
-    return [_note(code, found) for code, found in sorted(columns.items())]
+    return [_note(code, found) for code, found in sorted(columns.items()) if sum(count for _, count in found) > 1]
 
 
 def _count(column: np.ndarray, code: float) -> int:
     """How often the code occurs, if it is far from all other values; otherwise 0."""
     others = column[np.isfinite(column) & (column != code)]
     count = int(np.count_nonzero(column == code))
-    if len(others) < _FEWEST or count < 2:
+    if len(others) < _FEWEST:
         return 0
     spread = float(others.max() - others.min())
     return count if float(np.abs(others - code).min()) > spread else 0

@@ -119,3 +119,46 @@ def test_numbers_with_a_bad_cell_that_are_left_out_do_not_name_the_rows(tmp_path
     path = tmp_path / "a.csv"
     path.write_text("a,b,c\n1,2,1\n2,4,2\n3,3,x\n4,2,4\n")
     assert ek.open_data(path, columns=["a", "b"], stream=stream).metadata.row_names is None
+
+
+UNITS = """who,height,dose,ph,kind
+a,171.5 cm,1000mg,7.1,5 A
+b,168 cm,-20mg,7.2,6 B
+c,,5mg,7.3,7 A
+d,180.25 cm,0.5mg,7.4,8 A
+"""
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_numbers_with_the_same_unit_are_numbers_with_a_note(tmp_path, stream):
+    path = tmp_path / "units.csv"
+    path.write_text(UNITS)
+    found = ek.open_data(path, stream=stream)
+    assert found.metadata.column_names == ("height", "dose", "ph")
+    expected = [[171.5, 1000, 7.1], [168, -20, 7.2], [np.nan, 5, 7.3], [180.25, 0.5, 7.4]]
+    np.testing.assert_array_equal(found.read(0, 4) if stream else found.matrix, expected)
+    notes = {note.code: str(note) for note in found.metadata.notes}
+    assert notes["signs_removed"] == "Read as numbers, without the symbol: 'height' (cm), 'dose' (mg)."
+
+
+@pytest.mark.parametrize("cells", ["001A/002A/003A", "5 cm/6 m/7 cm", "1 a/2/3 a", "a/b/c"])
+def test_other_text_stays_text(tmp_path, cells):
+    path = tmp_path / "text.csv"
+    path.write_text("v,x\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells.split("/"))))
+    assert ek.open_data(path).metadata.column_names == ("v",)
+
+
+def test_a_first_column_of_different_amounts_names_the_rows(tmp_path):
+    path = tmp_path / "times.csv"
+    path.write_text("time,v\n10 min,1\n20 min,2\n30 min,3\n")
+    assert ek.open_data(path).metadata.row_names == ("10 min", "20 min", "30 min")
+
+
+def test_blocks_refuse_another_unit_by_its_line(tmp_path, monkeypatch):
+    shrink(monkeypatch, 300)
+    path = tmp_path / "many.csv"
+    path.write_text("a,h\n" + "1,2.5 cm\n2,3 cm\n" * 100 + "3,4 m\n")
+    found = ek.open_data(path, stream=True)
+    np.testing.assert_array_equal(found.read(0, 150), np.tile([[1, 2.5], [2, 3]], (75, 1)))
+    with pytest.raises(FileError, match="line 202, column 'h': the cell '4 m' is not a number with the symbol 'cm'"):
+        found.read(200, 201)

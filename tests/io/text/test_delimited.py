@@ -89,8 +89,8 @@ def test_points_between_thousands(read: Any) -> None:
     assert "points separate thousands" in said(source)
     wide = ";".join(f"c{i}" for i in range(5000)) + "\n" + ";".join(f"{i % 9 + 1}.234,5" for i in range(5000)) + "\n"
     assert (read(wide).matrix == [[1000 * (i % 9 + 1) + 234.5 for i in range(5000)]]).all()
-    # Points that may be decimal signs are refused, and so is a comma between thousands.
-    for text in ("u;v\n1,5;1.234\n2,5;2.345\n", "u;v\n1.234,5;3.5\n2,5;4.25\n", "u;v\n1,234.5;1\n2,234.5;2\n4.5;3\n"):
+    # Points that may be decimal signs are refused.
+    for text in ("u;v\n1,5;1.234\n2,5;2.345\n", "u;v\n1.234,5;3.5\n2,5;4.25\n"):
         with pytest.raises(FileError, match="is not a number"):
             read(text)
 
@@ -103,14 +103,40 @@ def test_decimal_comma(read: Any) -> None:
     assert read('a,b\n"1,5",2\n', decimal=",").matrix.tolist() == [[1.5, 2]]
 
 
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1,234.5", "20.25", "-2,345"], [1234.5, 20.25, -2345]),
+        (["1,234,567", "999", ""], [1234567, 999, np.nan]),
+        (["1'234", "5'678.5", "90"], [1234, 5678.5, 90]),
+        (["1 234", "\u22125 678", "90"], [1234, -5678, 90]),
+    ],
+    ids=["decimals", "millions", "apostrophes", "blanks"],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_separators_between_thousands(tmp_path: Path, cells: list[str], expected: list[float], stream: bool) -> None:
+    path = tmp_path / "grouped.csv"
+    path.write_text("a;b\n" + "".join(f"{cell};{i}.5\n" for i, cell in enumerate(cells)))
+    found = ek.open_data(path, stream=stream)
+    np.testing.assert_array_equal(found.read(0, 3) if stream else found.matrix, np.c_[expected, [0.5, 1.5, 2.5]])
+    assert any(note.code == "thousands_separators" for note in found.metadata.notes)
+
+
+def test_decimals_of_other_columns_show_that_commas_separate_thousands(read: Any) -> None:
+    source = read('a,b\n"3,258",1.5\n"14,022",2.5\n950,3.5\n')
+    assert source.matrix.tolist() == [[3258, 1.5], [14022, 2.5], [950, 3.5]]
+    assert "contains numbers with thousands separators" in said(source)
+    for odd in ('"3,25"', "4022", '"0,123"'):  # decimal commas elsewhere in the column, or thousands without one
+        with pytest.raises(FileError, match="is not a number"):
+            read(f'a,b\n"3,258",1.5\n{odd},2.5\n950,3.5\n')
+
+
 def test_thousands_are_never_guessed(read: Any) -> None:
     with pytest.raises(FileError, match="could separate thousands or decimals"):
         read("a;b\n1,234;2\n2,345;3\n")
     assert read("a;b\n1,234;2\n2,5;3\n").matrix[0, 0] == 1.234
     with pytest.raises(FileError, match=r"line 2, column 'a': the cell '1,234'.*thousands"):
         read('a,b\n"1,234",2\n"2,345",3\n')
-    with pytest.raises(FileError, match="thousands"):
-        read("a;b\n1,234,567;2\n2,345,678;3\n")
 
 
 def test_missing_markers(read: Any) -> None:
@@ -192,6 +218,15 @@ def test_a_scale_above_curves_is_a_header(read: Any, scale: list[float]) -> None
     assert read(named).shape == (12, 60)
 
 
+def test_a_scale_between_names_is_a_header(read: Any) -> None:
+    scale = list(range(1100, 1124, 2))
+    lines = curves(scale, 5).splitlines()
+    text = "\n".join(["sample," + lines[0] + ",moisture", *(f"s{i},{line},1{i}.5" for i, line in enumerate(lines[1:]))])
+    found = read(text)
+    assert found.metadata.column_names == (*map(str, scale), "moisture")
+    assert found.matrix.shape == (len(lines) - 1, len(scale) + 1)
+
+
 def test_data_in_order_are_not_a_scale(read: Any) -> None:
     """Curves that all rise, a first row within the range of the others, unequal steps: numbers, not names."""
     rng = np.random.default_rng(8)
@@ -264,7 +299,7 @@ def test_bad_first_row_is_not_a_header(read: Any) -> None:
     with pytest.raises(FileError, match="line 1, column 'column 3': the cell 'abc'"):
         read("1,2,abc\n4,5,6\n4,5,6\n")
     with pytest.raises(
-        FileError, match=r"line 2, column 'a': the cell 'kg' .* contains the units of the columns, remove it"
+        FileError, match=r"line 2, column 'a': the cell 'kg' .* contains units or further column names, remove it"
     ):
         read("a,b\nkg,cm\n1,2\n3,4\n5,6\n")
 
@@ -433,7 +468,9 @@ def test_only_ascii_digits_are_numbers(read: Any) -> None:
 @pytest.mark.parametrize("separator", [" ", "\u00a0", "\u2009", "\u202f", "'", "\u2019"])
 @pytest.mark.parametrize("decimal", [None, ","])
 def test_the_remedy_for_thousands_is_one_that_works(read: Any, separator: str, decimal: str | None) -> None:
-    text = "a;b\n" + "".join(f"{i}{separator}234,5;{i * i}\n" for i in range(1, 5))
+    grouped = "a;b\n" + "".join(f"{i}{separator}234,5;{i * i}\n" for i in range(1, 5))
+    assert read(grouped, decimal=decimal).matrix[0].tolist() == [1234.5, 1.0]
+    text = f"{grouped}5678;7\n"
     with pytest.raises(FileError, match="looks like a number with thousands separators") as caught:
         read(text, decimal=decimal)
     assert "decimal=','" not in str(caught.value)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from eckart.analysis.column_roles import dates_of, label_role
 from eckart.analysis.labels import component_labels
@@ -24,6 +22,8 @@ _MOST_COMPONENTS = 5
 _MOST_COLUMNS = 20
 _MOST_TABLES = 5
 _LEVEL = 0.05
+_SMALLEST_SHARE = 0.05
+_FEWEST_DATES = 3
 
 
 def supplementary(found: Analysis) -> tuple[tuple[str, ...], dict[str, Table]]:
@@ -33,27 +33,52 @@ def supplementary(found: Analysis) -> tuple[tuple[str, ...], dict[str, Table]]:
         return (), {}
     shown = min(d.k, _MOST_COMPONENTS)
     labels = [(name, values) for name, values in list(found.labels.items())[:_MOST_COLUMNS] if len(values) == d.rows]
-    rows = [row for name, values in labels if (row := _explained(d, name, values, shown)) is not None]
-    if not rows:
+    found_shares = [shares for name, values in labels if (shares := _explained(d, name, values, shown)) is not None]
+    if not found_shares:
         return (), {}
+    rows: list[tuple[Cell, ...]] = [(shares.column, shares.role, *shares.explained) for shares in found_shares]
     tables = _tables_of_means(found, labels, shown)
     names = component_labels(d)[:shown]
-    caption = "Share of the variance of the scores that each column explains: eta2 for a category, r2 for a date."
+    caption = (
+        "Share of the variance of the scores that each column explains: eta2 for a category, r2 for a date. An "
+        "association is reported if its p-value, multiplied by the number of shares in this table, is below 0.05."
+    )
     kinds = ("text", "text", *("percent",) * shown)
     whole = Table("Categories and dates", ("column", "role", *names), tuple(rows), caption, kinds)
-    return (_finding(rows, names),), {"supplementary": whole, **tables}
+    return (_finding(found_shares, names),), {"supplementary": whole, **tables}
 
 
-def _explained(d: Decomposition, name: str, values: Sequence[str], shown: int) -> tuple[Cell, ...] | None:
+class _Shares(NamedTuple):
+    """What one label column explains of each component, and the p-value of each share."""
+
+    column: str
+    role: str
+    explained: list[float]
+    chances: list[float]
+
+
+def _explained(d: Decomposition, name: str, values: Sequence[str], shown: int) -> _Shares | None:
     """Share of the variance of each component that a date or a category explains; None for other labels."""
     role = label_role(name, values)
     if role == "date":
         found = columns(d, {name: dates_of(name, values)}).rows[0][1 : shown + 1]
-        return (name, "date (r2)", *(float(r) ** 2 for r in found))  # type: ignore[arg-type]
+        squares = [float(r) ** 2 for r in found]  # type: ignore[arg-type]
+        return _Shares(name, "date (r2)", squares, _chances(squares, sum(map(bool, values))))
     if role == "category":
         means = association(d, [value or None for value in values]).rows[:shown]
-        return (name, "category (eta2)", *(float(row[1]) for row in means))  # type: ignore[arg-type]
+        shares, chances = ([float(row[place]) for row in means] for place in (1, 3))  # type: ignore[arg-type]
+        return _Shares(name, "category (eta2)", shares, chances)
     return None
+
+
+def _chances(squares: list[float], rows: int) -> list[float]:
+    """p-values of squared correlations: F test with 1 and n - 2 degrees of freedom."""
+    from scipy.special import fdtrc
+
+    if rows < _FEWEST_DATES:
+        return [math.nan] * len(squares)
+    ratios = [math.inf if square >= 1 else (rows - 2) * square / (1 - square) for square in squares]
+    return [float(chance) for chance in fdtrc(1, rows - 2, ratios)]
 
 
 def _tables_of_means(found: Analysis, labels: Sequence[tuple[str, Sequence[str]]], shown: int) -> dict[str, Table]:
@@ -74,13 +99,16 @@ def _means(found: Analysis, name: str, words: list[str | None], shown: int) -> T
     return Table(f"Means of the scores by {shorten(name, 40)}", header, rows, made.caption, kinds)
 
 
-def _finding(rows: list[tuple[Cell, ...]], names: tuple[str, ...]) -> str:
-    """The column most strongly associated with a component."""
-    best = max(
-        rows, key=lambda row: max((x for x in row[2:] if isinstance(x, float) and math.isfinite(x)), default=0.0)
-    )
-    values = np.nan_to_num(np.array(best[2:], np.float64))
-    place = int(values.argmax())
-    if values[place] < _LEVEL:
+def _finding(found: list[_Shares], names: tuple[str, ...]) -> str:
+    """The strongest association that is significant among all shares of the table (Bonferroni)."""
+    level = _LEVEL / sum(len(shares.explained) for shares in found)
+    cells = [
+        (share, shares.column, name)
+        for shares in found
+        for share, chance, name in zip(shares.explained, shares.chances, names, strict=True)
+        if share >= _SMALLEST_SHARE and chance < level
+    ]
+    if not cells:
         return "No category or date is associated with a component."
-    return f"{shorten(str(best[0]), 40)} explains {100 * values[place]:.0f} % of the variance of {names[place]}."
+    share, column, name = max(cells)
+    return f"{shorten(column, 40)} explains {100 * share:.0f} % of the variance of {name}."

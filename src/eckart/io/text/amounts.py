@@ -1,12 +1,13 @@
-"""Columns of numbers that all have the same currency or percent sign: "$1,234.50", "1.234,50 €", "12 %", "($5.00)".
+"""Columns of numbers that all have the same sign or unit: "$1,234.50", "1.234,50 €", "12 %", "($5.00)", "171.5 cm".
 
 A column with more than one sign stays text: its numbers are not comparable. "12 %" is read as 12. Numbers in
 parentheses are negative, as in accounting; then other numbers of the column may have no sign, and any may have
-thousands separators.
+thousands separators. Plain numbers may have thousands separators too, unless these may be decimal signs.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from eckart.formatting import about_columns, quoted
@@ -14,11 +15,19 @@ from eckart.io.text.cells import AMOUNT, MINUS, looks_numeric, to_numbers
 from eckart.notes import Note
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
 SIGNS = "$€£¥%"
 PARENTHESES = "()"
 """The "sign" of a column of plain numbers with some in parentheses."""
+SEPARATORS = ",'\u2019 \u00a0\u2009\u202f"
+"""The "sign" of a column of plain numbers with thousands separators."""
+_UNIT = re.compile(r"[^\d(]?\d[\d.,]*[ \u00a0\u202f]?((?![eEdD][+-]?\d+$)(?:°|°?[^\W\d_][\w/*·^-]{0,11}))")
+"""A number and a unit, such as cm, °C, mmol/L or m/s2; not an exponent."""
+_FEWEST = 3
+"""Cells that must have the same unit."""
 _ENCLOSED = r"^\((.*)\)$"
 _BLANK = "[ \u00a0\u202f]"
 _GROUPS = {
@@ -26,12 +35,17 @@ _GROUPS = {
     ",": rf"^([+{MINUS}-]?\d{{1,3}}(\.\d{{3}})+(,\d+)?)$",
 }
 """Digits in groups of three, by the decimal sign."""
+_SEPARATED = "analysed as numbers; thousands are separated by "
 _SIGNED = "analysed as numbers, without the symbol "
 _ACCOUNTING = "analysed as numbers; parentheses mean negative"
 
 
-def sign_of(trimmed: pa.ChunkedArray) -> str | None:
-    """The sign that all cells have which are not missing; None if there is no such sign."""
+def sign_of(trimmed: pa.ChunkedArray, decimal: str, first: Sequence[str], *, decimals: bool) -> str | None:
+    """The sign, unit or separator of a column; None if its cells, where not missing, have no common one.
+
+    A separator must occur in the `first` records, so that texts read in blocks have the same numbers. A comma separates
+    thousands if no cell allows another reading, or if other numbers of the text have `decimals`.
+    """
     import pyarrow.compute as pc
 
     known = len(trimmed) - trimmed.null_count
@@ -39,9 +53,40 @@ def sign_of(trimmed: pa.ChunkedArray) -> str | None:
         if known and pc.sum(pc.match_substring(trimmed, sign)).as_py() == known:
             return sign
     enclosed = pc.match_substring_regex(trimmed, _ENCLOSED)
-    if not pc.any(enclosed).as_py() or (pc.all(enclosed).as_py() and _is_counting(trimmed)):
+    if pc.any(enclosed).as_py():
+        return None if pc.all(enclosed).as_py() and _is_counting(trimmed) else PARENTHESES
+    return _separator(trimmed, decimal[0], "".join(first), decimals=decimals) or _unit(trimmed, known)
+
+
+def _unit(trimmed: pa.ChunkedArray, known: int) -> str | None:
+    """The unit behind all numbers of a column. Numbers that begin with a zero, such as 007A, are identifiers."""
+    import pyarrow.compute as pc
+
+    found = _UNIT.fullmatch(trimmed.drop_null()[0].as_py()) if known >= _FEWEST else None
+    if found is None or not pc.all(pc.ends_with(trimmed, found[1])).as_py():
         return None
-    return PARENTHESES
+    return None if pc.any(pc.match_substring_regex(trimmed, r"^\D?0\d")).as_py() else found[1]
+
+
+def _separator(trimmed: pa.ChunkedArray, point: str, first: str, *, decimals: bool) -> str | None:
+    """The thousands separator of a column, unless it may be a decimal sign: 1,234 alone can be either."""
+    import pyarrow.compute as pc
+
+    separator = next((mark for mark in SEPARATORS if mark != point and mark in first), None)
+    if separator is None or _without_groups(trimmed, separator, point) is None:
+        return None
+    certain = pc.match_substring_regex(trimmed, f"{separator}.*[{separator}{point}]")
+    return separator if separator != "," or decimals or pc.any(certain).as_py() else None
+
+
+def _without_groups(trimmed: pa.ChunkedArray, separator: str, point: str) -> pa.ChunkedArray | None:
+    """The cells without thousands separators; None if one has other groups of digits, or more than three without."""
+    import pyarrow.compute as pc
+
+    form = rf"^[+{MINUS}-]?([1-9]\d{{0,2}}({separator}\d{{3}})+|\d{{1,3}})([{point}]\d*)?$"
+    if pc.all(pc.match_substring_regex(trimmed, form)).as_py() is False:
+        return None
+    return pc.replace_substring(trimmed, separator, "")
 
 
 def mostly_signed(trimmed: pa.ChunkedArray, numeric: pa.ChunkedArray) -> bool:
@@ -64,14 +109,10 @@ def amounts(trimmed: pa.ChunkedArray, sign: str, decimal: str) -> pa.ChunkedArra
     """The cells as numbers without their sign; None if one of them is not a number with this sign."""
     import pyarrow.compute as pc
 
-    if sign != PARENTHESES and pc.all(pc.match_substring(trimmed, sign)).as_py() is False:
-        return None
     point = decimal[0]
-    plain = pc.replace_substring_regex(trimmed, _ENCLOSED, r"-\1")
-    if sign != PARENTHESES:
-        plain = pc.replace_substring_regex(
-            plain, f"^([+{MINUS}-]?)[{sign}]{_BLANK}?|{_BLANK}?[{sign}]$", r"\1", max_replacements=1
-        )
+    plain = _without_groups(trimmed, sign, point) if sign in SEPARATORS else _without_sign(trimmed, sign)
+    if plain is None:
+        return None
     grouped = pc.match_substring_regex(plain, _GROUPS[point])
     plain = pc.if_else(grouped, pc.replace_substring(plain, "," if point == "." else ".", ""), plain)
     cells, numeric = looks_numeric(plain, point)
@@ -79,29 +120,65 @@ def amounts(trimmed: pa.ChunkedArray, sign: str, decimal: str) -> pa.ChunkedArra
     return None if changed else to_numbers(cells, point)
 
 
+def _without_sign(trimmed: pa.ChunkedArray, sign: str) -> pa.ChunkedArray | None:
+    """The cells without their sign or unit, with a minus for parentheses; None if a cell lacks the sign."""
+    import pyarrow.compute as pc
+
+    if is_unit(sign):
+        plain = pc.replace_substring_regex(trimmed, f"{_BLANK}?{re.escape(sign)}$", "")
+        return plain if pc.all(pc.ends_with(trimmed, sign)).as_py() is not False else None
+    plain = pc.replace_substring_regex(trimmed, _ENCLOSED, r"-\1")
+    if sign == PARENTHESES:
+        return plain
+    if pc.all(pc.match_substring(trimmed, sign)).as_py() is False:
+        return None
+    form = f"^([+{MINUS}-]?)[{sign}]{_BLANK}?|{_BLANK}?[{sign}]$"
+    return pc.replace_substring_regex(plain, form, r"\1", max_replacements=1)
+
+
+def is_unit(sign: str) -> bool:
+    return sign != PARENTHESES and sign not in SIGNS + SEPARATORS
+
+
+def sign_in_words(sign: str) -> str:
+    """What a cell of a column with this sign should be."""
+    return (
+        f"a number with thousands separated by {sign!r}" if sign in SEPARATORS else f"a number with the symbol {sign!r}"
+    )
+
+
 def signed_role(sign: str) -> str:
     """Treatment of a column, in words."""
+    if sign in SEPARATORS:
+        return f"{_SEPARATED}'{sign}'"
     return _ACCOUNTING if sign == PARENTHESES else _SIGNED + sign
 
 
 def signs_in(column_roles: dict[str, str]) -> dict[str, str]:
     """Column -> its sign, from the treatment of the columns."""
-    signed = {name: role.removeprefix(_SIGNED) for name, role in column_roles.items() if role.startswith(_SIGNED)}
-    return signed | {name: PARENTHESES for name, role in column_roles.items() if role == _ACCOUNTING}
+    signs = {}
+    for name, role in column_roles.items():
+        if role.startswith(_SIGNED):
+            signs[name] = role.removeprefix(_SIGNED)
+        elif role.startswith(_SEPARATED):
+            signs[name] = role.removeprefix(_SEPARATED)[1:-1]
+        elif role == _ACCOUNTING:
+            signs[name] = PARENTHESES
+    return signs
 
 
 def sign_notes(signs: dict[str, str]) -> list[Note]:
-    """Notes on the columns that were read without their sign, and on negative numbers in parentheses."""
-    shown = [f"{quoted(name)} ({sign})" for name, sign in signs.items() if sign != PARENTHESES]
+    """Notes on the columns that were read without sign, unit or separators, and on negative numbers in parentheses."""
+    signed = {name: sign for name, sign in signs.items() if sign != PARENTHESES and sign not in SEPARATORS}
+    shown = [f"{quoted(name)} ({sign})" for name, sign in signed.items()]
     more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
-    notes = [Note("signs_removed", f"Read as numbers, without the symbol: {', '.join(shown[:8])}{more}.")]
-    enclosed = [name for name, sign in signs.items() if sign == PARENTHESES]
-    accounting = Note(
-        "accounting_negatives",
-        about_columns(
-            enclosed,
-            "contains numbers in parentheses, which were read as negative numbers.",
-            "contain numbers in parentheses, which were read as negative numbers.",
-        ),
+    notes = (
+        [Note("signs_removed", f"Read as numbers, without the symbol: {', '.join(shown[:8])}{more}.")] if shown else []
     )
-    return (notes if shown else []) + ([accounting] if enclosed else [])
+    for code, wanted, what in (
+        ("thousands_separators", SEPARATORS, "numbers with thousands separators, which were removed."),
+        ("accounting_negatives", PARENTHESES, "numbers in parentheses, which were read as negative numbers."),
+    ):
+        if names := [name for name, sign in signs.items() if sign in wanted]:
+            notes.append(Note(code, about_columns(names, f"contains {what}", f"contain {what}")))
+    return notes

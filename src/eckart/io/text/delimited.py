@@ -19,7 +19,7 @@ from eckart.formatting import about_columns, counted
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, Text, assemble, check_row_names, quoted, refuse_empty, unique_names
-from eckart.io.text.amounts import amounts, mostly_signed, sign_notes, sign_of, signed_role
+from eckart.io.text.amounts import amounts, is_unit, mostly_signed, sign_notes, sign_of, signed_role
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import (
     AMOUNT,
@@ -47,7 +47,8 @@ WIDE = 10_000
 
 EMPTY = "left out, because it contains no values"
 _TITLE = "If there is a title above the table, begin its lines with '#' or remove them."
-_UNITS = " If this line contains the units of the columns, remove it."
+_UNITS = " If this line contains units or further column names, remove it."
+_DECIMALS = re.compile(r"[$€£¥(+-]*\d+\.(\d{1,2}|\d{4,})\W*", re.ASCII)
 _COUNTED = 5
 """Rows that must be numbered before their numbers are names; a few numbers may count by chance."""
 _TITLE_ROWS = 5
@@ -80,6 +81,20 @@ class Page:
     def records(self) -> Records:
         return Records(self.layout.data, self.layout.body, self.layout.delimiter)
 
+    @cached_property
+    def has_decimals(self) -> bool:
+        """Whether a number of the first records has a decimal point, which is not between thousands."""
+        return any(_DECIMALS.fullmatch(cell.strip()) for row in self.layout.sample for cell in row)
+
+    @cached_property
+    def _indices(self) -> dict[str, int]:
+        return {column: index for index, column in enumerate(self.columns)}
+
+    def first_cells(self, column: str) -> list[str]:
+        """The cells of a column in the first records."""
+        index = self._indices[column]
+        return [row[index] for row in self.layout.sample if index < len(row)]
+
     def place(self, row: int) -> str:
         return f"{self.name}, line {self.records.line(row) + self._line - 1}"
 
@@ -110,7 +125,8 @@ class Page:
 
     def refuse_cell(self, row: int, column: str, cell: str, remedy: str = "") -> NoReturn:
         title = f" {_TITLE}" if row + self._line <= _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
-        title = title or (_UNITS if row == 0 and self._line <= _TITLE_ROWS else "")
+        is_text = not re.search(r"\d", cell)
+        title = title or (_UNITS if row == 0 and self._line <= _TITLE_ROWS and is_text else "")
         raise FileError(
             f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, "
             f"although most cells of the column are numbers. {advice(cell, self.layout.decimal)}{remedy}{title}"
@@ -287,7 +303,7 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> t
         return trimmed, "empty"
     if numbers == known:
         return to_numbers(trimmed, page.layout.decimal), "number"
-    sign = sign_of(trimmed)
+    sign = _sign_of(page, name, trimmed)
     if sign is not None and (plain := amounts(trimmed, sign, page.layout.decimal)) is not None:
         page.signs[name] = sign
         return plain, "number"
@@ -299,6 +315,14 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> t
         row = pc.index(pc.fill_null(numeric, True), False).as_py()
         page.refuse_cell(row, name, cells[row].as_py(), leave_out(name))
     return trimmed, "unused"
+
+
+def _sign_of(page: Page, name: str, trimmed: pa.ChunkedArray) -> str | None:
+    """The sign, unit or separator of a column; a first column such as "10 min", "20 min" names the rows instead."""
+    first = page.first_cells(name)
+    sign = sign_of(trimmed, page.layout.decimal, first, decimals=page.has_decimals)
+    names_rows = name == page.columns[0] and len(set(first)) == len(first)
+    return None if sign is not None and is_unit(sign) and names_rows else sign
 
 
 def _kind_of_text(cells: pa.ChunkedArray, known: int) -> str:

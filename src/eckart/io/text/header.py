@@ -27,7 +27,8 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     if not numeric:
         return any(words)
     named = _names_above(first, words, columns, numeric, len(body))
-    return named or _is_scale([_chosen(row, numeric) for row in (first, *body)], decimal)
+    measured = [j for j in numeric if not words[j]]
+    return named or _is_scale([_chosen(row, measured) for row in (first, *body)], decimal)
 
 
 def _chosen(row: list[str], indices: list[int]) -> list[str]:

@@ -20,6 +20,7 @@ SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
 MOST_COLUMNS = 1 << 21
 """Each column of a text file has a name and takes a few microseconds."""
 _POINTS_AND_COMMA = re.compile(rb"(?<![\d,.])[+-]?\d{1,3}(\.\d{3})+,\d+(?![\d,.])")
+_GROUPS_AND_COMMA = re.compile(r"[+-]?\d{1,3}(['\u2019 \u00a0\u2009\u202f]\d{3})+,\d+", re.ASCII)
 _DECIMAL_POINT = re.compile(rb"(?<![\w,.])\d+\.(\d{1,2}|\d{4,})(?![\w,.])")
 CANDIDATES = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
@@ -223,6 +224,8 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     cells = [cell.strip() for cell in chain.from_iterable(rows) if "," in cell]
     commas = [cell for cell in cells if is_number(cell, ",")]
     if any(map(_POINTS_AND_COMMA.fullmatch, (cell.encode() for cell in cells))):
+        return ","
+    if any(map(_GROUPS_AND_COMMA.fullmatch, cells)):
         return ","
     if not all(map(re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch, commas)):
         return ","

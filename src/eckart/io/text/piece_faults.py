@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from eckart.errors import FileError
 from eckart.formatting import quoted
 from eckart.io.guard import reason
-from eckart.io.text.amounts import PARENTHESES, amounts
+from eckart.io.text.amounts import PARENTHESES, amounts, sign_in_words
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import TRUTH, looks_numeric
 from eckart.io.text.delimited import Page, leave_out
@@ -65,7 +65,7 @@ def _refuse_cell(rows: DelimitedRows, page: Page, row: int, column: str, cell: s
     sign = rows.signs.get(column, PARENTHESES)
     if column not in rows.truths and sign == PARENTHESES:
         page.refuse_cell(row, column, cell, leave_out(column))
-    what = f"is not a number with the symbol {sign!r}" if column in rows.signs else "is neither true nor false"
+    what = f"is not {sign_in_words(sign)}" if column in rows.signs else "is neither true nor false"
     raise FileError(
         f"{page.place(row)}, column {quoted(column)}: the cell {quoted(cell)} {what}, but the cells at the beginning "
         f"of the file are. Correct the cell.{leave_out(column)}"

@@ -30,7 +30,7 @@ from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows
 from eckart.io.roles import quoted, refuse_empty
 from eckart.io.rows import FileState, HeldRows, PiecedRows
-from eckart.io.text.amounts import amounts, signs_in
+from eckart.io.text.amounts import amounts, sign_in_words, signs_in
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import MISSING, has_long_integer, looks_numeric, to_numbers
 from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited
@@ -200,7 +200,7 @@ class DelimitedRows(PiecedRows):
             if found is None and name in self.unused:
                 return pa.nulls(len(cells), pa.float64())
             if found is None:
-                raise ValueError(f"a cell of {quoted(name)} is not a number with the symbol {self.signs[name]!r}")
+                raise ValueError(f"a cell of {quoted(name)} is not {sign_in_words(self.signs[name])}")
             return found
         if name in self.unused:
             return to_numbers(pc.if_else(numeric, trimmed, pa.scalar(None, trimmed.type)), self.decimal)

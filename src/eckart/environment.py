@@ -15,9 +15,6 @@ MAX_EXPANSION = 100.0
 """A compressed file may grow by this factor before it counts as a decompression bomb."""
 
 
-_PARTS = {1: "all", 2: "half"}
-
-
 def say_bytes(count: float) -> str:
     """A byte count in words: 1536 -> '1.5 kB'."""
     for unit in ("bytes", "kB", "MB", "GB", "TB"):
@@ -91,9 +88,10 @@ def check_piece(
     """Refuse a file whose smallest readable piece takes more than half (or all) of the allowed memory."""
     allowed = free_memory() if memory is None else memory
     if needed > max(allowed // share, SMALL):
+        limit = "the memory limit is" if share == 1 else "it may take at most half of the memory limit of"
         raise MemoryBudgetError(
-            f"{name}: {what} takes {say_bytes(needed)} and cannot be read in smaller parts. Eckart "
-            f"may use {_PARTS[share]} of the memory limit of {say_bytes(allowed)} for it. {remedy}"
+            f"{name}: {what} takes {say_bytes(needed)} and cannot be read in smaller parts, but {limit} "
+            f"{say_bytes(allowed)}. {remedy}"
         )
 
 

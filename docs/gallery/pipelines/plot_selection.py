@@ -2,7 +2,7 @@
 Feature selection
 =================
 
-Backward elimination removes columns one at a time, each time the one that the model needs least. The plot shows how the
+Backward elimination removes one column at a time, always the one that the model needs least. The plot shows how the
 cross-validated accuracy changes.
 """
 

@@ -85,7 +85,7 @@ class Analysis:
 
     @property
     def scale_matters(self) -> bool:
-        """Whether the columns were not scaled although their variances differ by more than a factor of 100."""
+        """True if the columns were not scaled, although their variances differ by more than a factor of 100."""
         d = self.decomposition
         lengths = svd_details(d).column_norms
         if d.method != "pca" or d.scale is not None or lengths is None:

@@ -113,8 +113,8 @@ class Geometry:
             return self.right * (self.d.values / _number(self.unit, self.right))
         if coordinates is None:
             raise InputError(
-                f"The concepts of {self.d.method!r} are not orthogonal, so columns can be compared "
-                f"only with the rows of the data. {DATA}."
+                f"The concepts of {self.d.method!r} are not orthogonal, so comparing columns requires the "
+                f"rows of the data. {DATA}."
             )
         return self.right @ on_device_of(triangle(coordinates / self.unit).T, self.right)
 

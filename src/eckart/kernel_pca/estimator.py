@@ -151,7 +151,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
     correlations_ : array of shape (n_features_in_, n_components_)
         Correlations of the columns with the scores. Not defined for precomputed kernels.
     certificate_ : Certificate
-        Proved bounds. If the kernel matrix is approximated, they refer to the approximation.
+        Proved bounds. They refer to the exact kernel matrix, even if the solver approximates it.
 
     See Also
     --------

@@ -29,7 +29,7 @@ def refuse_blocks(opened: Opened) -> None:
     raise InputError(
         "Missing values can be imputed only in memory, but this table is read in blocks. "
         f"{either('Use stream=False and allow more memory', 'Allow more memory with --memory')}, "
-        "or impute the values first with eckart.fill_missing."
+        "or impute the values first with eckart.fill_missing on a machine with more memory."
     )
 
 

@@ -221,7 +221,7 @@ class RankChoice:
 
     @property
     def tested(self) -> list[int]:
-        """Answers of those tests for independent noise that do not abstain and whose assumptions hold."""
+        """Answers of the tests for independent noise. Tests that abstain or whose assumptions fail are left out."""
         return [v.k for v in self._said(self.trusted) or self._said(SPECTRAL_TESTS) if v.k is not None]
 
     @property

@@ -59,7 +59,7 @@ def test_a_mask_that_is_not_true_or_false_is_refused(annotated: Path) -> None:
 def test_codes_without_a_category_are_refused(annotated: Path) -> None:
     with h5py.File(annotated, "a") as file:
         file["obs/type/codes"][2] = 7
-    with pytest.raises(FileError, match="obs/type/codes should contain only whole numbers from -1 to 1"):
+    with pytest.raises(FileError, match="obs/type/codes contains values other than the whole numbers from -1 to 1"):
         ek.open_data(annotated)
 
 

@@ -105,8 +105,8 @@ def _labels(
     values = np.asarray(codes[:])
     if values.dtype.kind not in "iu" or (values.size and not -1 <= int(values.min()) <= int(values.max()) < len(known)):
         raise FileError(
-            f"{name}: {place}/codes should contain only whole numbers from -1 to {len(known) - 1}, because they select "
-            "the categories, but it contains other values. Save the file again."
+            f"{name}: {place}/codes contains values other than the whole numbers from -1 to {len(known) - 1}, which "
+            "select the categories. Save the file again."
         )
     return tuple("" if code < 0 else known[code] for code in values.tolist())
 

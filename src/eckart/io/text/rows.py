@@ -245,8 +245,8 @@ def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
     """A note on the columns that are not numbers, if there are any."""
     kept = set(numbers)
     others = list(dict.fromkeys(name for name in columns if name not in kept))
-    one = "is not numeric, so it was left out: labels are not available if a file is read in blocks."
-    many = "are not numeric, so they were left out: labels are not available if a file is read in blocks."
+    one = "is not numeric, so it was left out: labels are not available when a file is read in blocks."
+    many = "are not numeric, so they were left out: labels are not available when a file is read in blocks."
     return [Note("text_left_out", about_columns(others, one, many))] if others else []
 
 

@@ -66,11 +66,11 @@ PAIR = (
     ("lambda = 3, 1; v = [1 1; 1 -1]", "almost", "not normalised"),
     ("λ1 = 3; λ2 = 1; v1 = (1, 1)/sqrt2; v2 = (-1, 1)/sqrt2", "right", "Right"),
     ("lambda = 3; v = [1 1; 1 -1]/√2", "partial", "1 number is missing"),
-    ("lambda = 9, 1; v = [1 1; 1 -1]/√2", "wrong", "1 of 2 numbers are right. This is the square"),
+    ("lambda = 9, 1; v = [1 1; 1 -1]/√2", "wrong", "1 of 2 numbers is right. This is the square"),
     ("lambda = -3, -1; v = [1 1; 1 -1]/√2", "wrong", "sign"),
-    ("lambda = 3, 1; v = [1 1; 2 -1]/√2", "wrong", "vectors are right"),
+    ("lambda = 3, 1; v = [1 1; 2 -1]/√2", "wrong", "1 of 2 vectors is right"),
     ("v = (0.71, 0.71)", "partial", "1 vector is missing"),
-    ("3, 5, 7, 9", "wrong", "1 of 2 numbers are right"),
+    ("3, 5, 7, 9", "wrong", "1 of 2 numbers is right"),
     ("3, 1; (1, 1)/sqrt(2); 7; 8", "wrong", "Right: lambda. v: Right so far, but 1 vector is missing. The"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(answer: str, status: str, words: str) -> None:
@@ -227,7 +227,7 @@ def test_nonsense_is_refused(answer: str) -> None:
     (r"\lambda = 2{,}5, 1; v = \begin{pmatrix} 0,6 & 0,8 \\ 0,8 & -0,6 \end{pmatrix}", "right", "Right"),
     (r"\frac{5 \cdot 1}{2}, 1; [\frac{3}{5} \frac{4}{5}; \frac{4}{5} -\frac{3}{5}]", "right", "Right"),
     ("[5/2 0; 0 1]; [(3/5) (4/5); (4/5) (-3/5)]", "right", "Right"),
-    ("lambda = 2,7; 1\nv = [0,6 0,8; 0,8 -0,6]", "wrong", "lambda: 1 of 2 numbers are right"),
+    ("lambda = 2,7; 1\nv = [0,6 0,8; 0,8 -0,6]", "wrong", "lambda: 1 of 2 numbers is right"),
     ("lambda = 2,5; 1\nv = [0,6 0,9; 0,8 -0,6]", "wrong", "v: 1 of 2 vectors"),
 ])  # fmt: skip
 def test_answers_with_commas_and_fractions(answer: str, status: str, words: str) -> None:

@@ -48,7 +48,7 @@ def test_sentences(kind: str) -> None:
      "Right: columns. r: The numbers are right, but in another order."),
     ("energy", 1, "21.54, 12.04; two of them", "Right: sigma. k: This is not the right number."),
     ("missing", 1, "replace it with -4", "The sign is wrong."),
-    ("project", 1, "d^2 = -7.273; z = 36.1", "d: This is not the right number. Z': This is not the right number."),
+    ("project", 1, "d^2 = -7.273; z = 36.1", "d: This is the right value of Z'. Z': This is the right value of d."),
     ("minor_components", 2, "-12.5; (2,-1)/√5", "Right: w. lambda: The sign is wrong."),
     ("nmf", 2, "W = [0.4 0.75; 0.533 0.583; 0.667 0.222], H = [1.108 1.577 2.102; 3.129 1.012 0.306]",
      "Right: W. H: One entry is wrong: (2,3)."),

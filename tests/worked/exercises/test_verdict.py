@@ -206,7 +206,7 @@ def test_messages_name_targets_in_the_language() -> None:
     with worked.language("it"):
         made = worked.exercise("query", seed=777, difficulty=2)
         verdict = made.check(str(list(made["back"])))
-    assert str(verdict) == "Giusto fin qui. Restano da trovare: suggerimento."
+    assert str(verdict) == "Giusto fin qui. Restano da trovare: colonne."
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -217,3 +217,51 @@ def test_the_printed_answer_is_right(kind: str) -> None:
         for text in (made.markdown(), made.latex()):
             answer = text[text.rindex(tr("Answer")) + len(tr("Answer")) :].lstrip("*}\n").replace("$$", "")
             assert made.check(answer.replace(r"\[\fit{", "").replace(r"}\]", "").replace(r"\end{document}", ""))
+
+
+@pytest.mark.parametrize(("kind", "seed", "difficulty", "answer", "message"), [
+    ("nmf", 9373, 1, "H = (3.6, 4), W = (1.699, 1.602)",
+     "H: This is the right value of W. W: This is the right value of H."),
+    ("nmf", 9373, 1, "W = (4, 3.6), H = (1.699, 1.602)",
+     "Right: H. W: The numbers are right, but some are in the wrong places: (1,1), (2,1)."),
+    ("correlation", 9324, 2, "V = [3 -1; 1 3]/√10; W = [1 1; 1 -1]/√2; R = [205 60; 60 45]",
+     "Right: v, w. R: This is the right value of C."),
+    ("pseudo_inverse", 9219, 1, "[-1/2 -1/2 0; -2/3 -1/3 -1/3]", "One entry is wrong: (2,3)."),
+    ("power_iteration", 9163, 1, "-29; (3, 2)",
+     "Right: lambda. x: The direction is right, but the vector is not normalised."),
+    ("svd", 9212, 2, "σ = 4√10, √30; U = [-1/√2 -1/√6; 1/√2 -1/√6; 0 -2/√6]; V^T = [2 1; -1 2]/√5",
+     "Right: sigma, u. v: This is the transpose of the right matrix."),
+])  # fmt: skip
+def test_the_explanation_names_the_error(kind: str, seed: int, difficulty: int, answer: str, message: str) -> None:
+    assert worked.exercise(kind, seed=seed, difficulty=difficulty).check(answer).message == message
+
+
+def test_factors_have_the_decimal_sign_of_the_language() -> None:
+    with worked.language("es"):
+        verdict = worked.exercise("pseudo_inverse", seed=9226, difficulty=2).check("[2 -10 1; 11 8 -26; -13 2 25]/36")
+    assert verdict.message == "Todos los elementos están multiplicados por 1,75."
+
+
+@pytest.mark.parametrize(("edge", "right"), [("3--4", True), ("3--5", False)])
+def test_edges_with_two_dashes(edge: str, right: bool) -> None:
+    paths = "[0 1 7 3 4; 1 0 8 4 3; 7 8 0 4 11; 3 4 4 0 7; 4 3 11 7 0]"
+    answer = f"edges 1--2, 1--4, 2--5 and {edge}; D = {paths}; y = (-1, -2, 6, 2, -5)"
+    assert bool(worked.exercise("isomap", seed=9408, difficulty=2).check(answer)) is right
+
+
+def test_ordinals_with_prepositions() -> None:
+    with worked.language("it"):
+        made = worked.exercise("rank", seed=9107)
+    rest = "La base è formata dalla prima e dalla {} riga. r3 = 0,5*r1 - 0,5*r2. Il rango è 2"
+    assert made.check(rest.format("seconda")).status == "right"
+    assert made.check(rest.format("terza")).status != "right"
+
+
+@pytest.mark.parametrize(("words", "status"), [
+    ("4-я строка = 2·(1-я строка) − (2-я строка)", "right"),
+    ("4-я строка = 2·(1-я строка) + (2-я строка)", "wrong"),
+    ("4th row = 2 * 1st row - 2nd row", "right"),
+])  # fmt: skip
+def test_ordinals_in_equations(words: str, status: str) -> None:
+    made = worked.exercise("rank", seed=55013, difficulty=2)
+    assert made.check(f"Ранг: 3\nБазис: 1-я, 2-я и 3-я строки\n{words}").status == status

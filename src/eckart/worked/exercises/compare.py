@@ -20,6 +20,7 @@ import sympy as sp
 from eckart.worked.exercises.arithmetic import DIGITS, Entry, Grid, Typed
 from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import tr, trn
+from eckart.worked.numerals import figure
 
 RIGHT, ALMOST, PARTIAL, WRONG = "right", "almost", "partial", "wrong"
 ORDER = (RIGHT, ALMOST, PARTIAL, WRONG)
@@ -241,8 +242,7 @@ def matrix(part: Part, target: Target) -> Verdict:
         return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
     if given.shape != true.shape:
         return wrong_shape(given, true)
-    places = product(range(true.rows), range(true.cols))
-    wrong = [(i, j) for i, j in places if not close(given.rows[i][j], true[i, j], scale)]
+    wrong = [(i, j) for i, j in product(*map(range, true.shape)) if not close(given.rows[i][j], true[i, j], scale)]
     return Verdict(WRONG, _matrix_slip(given, true, wrong), hits=len(true) - len(wrong))
 
 
@@ -268,15 +268,28 @@ def _matrix_slip(given: Grid, true: sp.Matrix, wrong: list[tuple[int, int]]) -> 
     if ratio := _common_factor(a, b):
         if abs(ratio + 1) < 1e-9:
             return tr("All signs are wrong.")
-        return tr("Every entry is off by the factor {factor}.", factor=f"{ratio:.6g}")
-    if min(true.shape) > 1 and all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
+        return tr("Every entry is off by the factor {factor}.", factor=figure(ratio))
+    if len(wrong) > 1 and min(true.shape) > 1 and all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
         return tr("The columns are right except for their signs, which the question determines.")
     if _is_inaccurate(given, a, b):
         return tr("Close, but not all digits are right: compute with more digits.")
+    indices = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)
+    if same_numbers([x for row in given.rows for x in row], list(true)):
+        return tr("The numbers are right, but some are in the wrong places: {places}.", places=indices)
     if len(wrong) <= max(1, len(true) // 3):
-        indices = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)
         return trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=indices)
     return tr("This is not the right matrix.")
+
+
+def same_numbers(given: Sequence[Typed], true: Sequence[Any]) -> bool:
+    """Whether numbers are the true ones in any order; strict, so that rounding does not look like an exchange."""
+    left = list(true)
+    for x in given:
+        match = next((place for place, value in enumerate(left) if close(x, value)), None)
+        if match is None:
+            return False
+        del left[match]
+    return not left
 
 
 def _is_inaccurate(given: Grid, a: Array, b: Array) -> bool:

@@ -52,9 +52,17 @@ def axes(part: Part, target: Target) -> Verdict:
         return right(matches)
     parallel = int(np.count_nonzero(fits.any(axis=0)))
     if parallel:
-        message = tr("{right} of {count} vectors are right.", right=parallel, count=count)
-        return Verdict(WRONG, message, hits=parallel)
-    return Verdict(WRONG, tr("The vectors are not right."))
+        return _some_right(parallel, count)
+    return _not_right(count)
+
+
+def _some_right(right_ones: int, count: int) -> Verdict:
+    message = trn("{n} of {count} vectors is right.", "{n} of {count} vectors are right.", right_ones, count=count)
+    return Verdict(WRONG, message, hits=right_ones)
+
+
+def _not_right(count: int) -> Verdict:
+    return Verdict(WRONG, trn("The vector is not right.", "The vectors are not right.", count))
 
 
 def _same_directions(given: Grid, true: Array) -> Array:
@@ -145,7 +153,8 @@ def _other_shape(given: Grid, target: Target, unit: bool) -> Verdict:
 
 def _in_rows(part: Part, target: Target, matches: frozenset[Match]) -> Verdict:
     """Vectors in rows are right if they are listed; the transpose of a matrix of columns is wrong."""
-    if target.by_row and target.value.rows == target.value.cols > 1:
+    square = target.value.rows == target.value.cols > 1
+    if square and (target.by_row or part.name.endswith(("^T", "'"))):
         return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
     if part.is_bare or part.may_have_rows:
         return right(matches)
@@ -178,7 +187,7 @@ def _some_columns(given: Grid, target: Target, unit: bool) -> Verdict:
     for chosen in permutations(range(true.cols), count):
         if _matches(given, true.extract(list(range(true.rows)), list(chosen)), False):
             return _fewer(true.cols - count)
-    return Verdict(WRONG, tr("The vectors are not right."))
+    return _not_right(count)
 
 
 def _fewer(missing: int) -> Verdict:
@@ -203,8 +212,7 @@ def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
                 hits=len(exact),
             )
     if exact:
-        message = tr("{right} of {count} vectors are right.", right=len(exact), count=count)
-        return Verdict(WRONG, message, hits=len(exact))
+        return _some_right(len(exact), count)
     slip = _entry_slip(given, true) if count == 1 else None
     return slip if slip is not None else _no_vector(a, unit)
 
@@ -212,8 +220,10 @@ def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
 def _no_vector(a: Array, unit: bool) -> Verdict:
     """The verdict on vectors of which none is right."""
     if unit and not np.allclose((a * a).sum(axis=0), 1, atol=0.02):
-        return Verdict(WRONG, tr("The vectors are not right, and they are not of unit length."))
-    return Verdict(WRONG, tr("The vectors are not right."))
+        message = trn("The vector is not right, and it is not of unit length.",
+                      "The vectors are not right, and they are not of unit length.", a.shape[1])  # fmt: skip
+        return Verdict(WRONG, message)
+    return _not_right(a.shape[1])
 
 
 def _entry_slip(given: Grid, true: Any) -> Verdict | None:
@@ -249,11 +259,13 @@ def _length_slip(given: Grid, true: Any, order: Sequence[int], unit: bool) -> st
     if not wrong:
         return tr("The vectors are right, but in another order.")
     if not unit:
-        return tr("The directions are right, but the lengths are not.")
+        return trn("The direction is right, but the length is not.",
+                   "The directions are right, but the lengths are not.", len(order))  # fmt: skip
     if len(wrong) < len(order):
         return trn("The directions are right, but {n} vector is not normalised.",
                    "The directions are right, but {n} vectors are not normalised.", len(wrong))  # fmt: skip
-    return tr("The directions are right, but the vectors are not normalised.")
+    return trn("The direction is right, but the vector is not normalised.",
+               "The directions are right, but the vectors are not normalised.", len(order))  # fmt: skip
 
 
 def _is_near(given: Grid, place: int, true: Array) -> bool:

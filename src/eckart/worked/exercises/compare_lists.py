@@ -20,6 +20,7 @@ from eckart.worked.exercises.compare import (
     close,
     number_slip,
     right,
+    same_numbers,
     scale_of,
 )
 from eckart.worked.exercises.targets import Target
@@ -80,7 +81,8 @@ def _slip_of_many(wrong: list[Typed], left: list[Any], count: int) -> str:
     if count == 1:
         return number_slip(wrong[0], left[0])
     if len(left) < count:
-        first = tr("{right} of {count} numbers are right.", right=count - len(left), count=count)
+        first = trn("{n} of {count} numbers is right.", "{n} of {count} numbers are right.", count - len(left),
+                    count=count)  # fmt: skip
         slip = number_slip(wrong[0], left[0]) if len(wrong) == len(left) == 1 else ""
         return f"{first} {slip}" if slip and slip != tr("This is not the right number.") else first
     return _shared_slip(wrong, left) or tr("None of the numbers is right.")
@@ -99,17 +101,7 @@ def _shared_slip(wrong: list[Typed], left: list[Any]) -> str:
         (tr("All numbers are off by the factor {factor}.", factor=shown), [x * sp.Rational(shown) for x in exact])
         for _, shown in SLIPS
     ]
-    return next((message for message, expected in changed if _same_numbers(wrong, expected)), "")
-
-
-def _same_numbers(given: list[Typed], true: list[Any]) -> bool:
-    left = list(true)
-    for x in given:
-        match = next((place for place, value in enumerate(left) if close(x, value)), None)
-        if match is None:
-            return False
-        del left[match]
-    return not left
+    return next((message for message, expected in changed if same_numbers(wrong, expected)), "")
 
 
 def ordered(part: Part, target: Target) -> Verdict:
@@ -118,16 +110,11 @@ def ordered(part: Part, target: Target) -> Verdict:
         wrong = [i for i, (x, y) in enumerate(zip(given, target.value, strict=True)) if not close(x, y, scale)]
         if not wrong:
             return right()
-        if len(given) > 1 and _is_permuted(given, target.value):
+        if len(given) > 1 and same_numbers(given, target.value):
             return Verdict(ALMOST, tr("The numbers are right, but in another order."))
         if len(wrong) < len(given):
             return Verdict(WRONG, _places(wrong, given, target), hits=len(given) - len(wrong))
     return numbers(part, target)
-
-
-def _is_permuted(given: list[Typed], true: list[Any]) -> bool:
-    """Whether they are the same numbers in another order; strict, so that rounding does not look like an exchange."""
-    return _same_numbers(given, list(true))
 
 
 def _places(wrong: list[int], given: list[Typed], target: Target) -> str:

@@ -153,7 +153,7 @@ def _asked(search: _Search, right: Pieces) -> Pieces | None:
     targets = search.targets
     found: Pieces = {}
     for place in sorted((i for i, one in enumerate(targets) if not one.optional), key=lambda i: -_size(targets[i])):
-        piece = None if _is_weak(targets[place]) else search.find(place)
+        piece = None if is_weak(targets[place]) else search.find(place)
         piece = piece or right.get(place)
         if piece is None:
             return None
@@ -161,7 +161,7 @@ def _asked(search: _Search, right: Pieces) -> Pieces | None:
     return found
 
 
-def _is_weak(target: Target) -> bool:
+def is_weak(target: Target) -> bool:
     """Whether a target is one whole number, or a few small ones: they may be met by chance."""
     whole = _size(target) == 1 and all(sp.sympify(x).is_Integer for x in _values(target))
     return target.form in _WEAK or whole
@@ -202,7 +202,7 @@ def _explains(search: _Search, found: Pieces, known: Knowledge) -> Callable[[int
     """A test whether a value that is not part of the result may stand in the answer."""
     taken = {search.items[i][1] for i in search.used}
     places = [i for i in found if i is not None]
-    weak = {i for i in places if _is_weak(search.targets[i])}
+    weak = {i for i in places if is_weak(search.targets[i])}
     repeats = _repeats(search.targets, found)
 
     def test(item: int) -> bool:

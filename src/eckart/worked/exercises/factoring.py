@@ -291,8 +291,8 @@ KINDS = {
         (6, 6),
         _query,
         lambda p, s: (
-            Target((mark("back"), "qVVT", "q'"), "matrix", s["back"], label="q V V^T", reserved=("q",)),
-            Target((mark("suggest"), mark("columns"), mark("column")), "set", _suggested(p, s), label=mark("Columns")),
+            Target(("q V V^T", mark("back"), "qVVT", "q'"), "matrix", s["back"], label="q V V^T", reserved=("q",)),
+            Target((mark("columns"), mark("suggest"), mark("column")), "set", _suggested(p, s), label=mark("Columns")),
             Target(("qV", mark("concepts")), "scores", s["concepts"], optional=True),
         ),
         (

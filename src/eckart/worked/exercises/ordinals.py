@@ -15,12 +15,15 @@ _WORDS = (
     r"fifth|quint[aoie]s?|пят(?:ый|ая|ое|ую|ые|ой|ого)",
     r"sixth|sest[aoie]|sext[ao]s?|шест(?:ой|ая|ую|ые)",
 )
-ORDINAL = rf"(?:{'|'.join(_WORDS)}|[1-9](?:st|nd|rd|th|[ao]|-?(?:й|я|ю|е|ый|ая|ой)))"
+_FIGURE = r"[1-9](?:st|nd|rd|th|[ao]|-?(?:й|я|ю|е|ый|ая|ой))"
+ORDINAL = rf"(?:{'|'.join(_WORDS)}|{_FIGURE})"
 _NOUN = "|".join(sorted((word for words in SIDES.values() for word in words.split()), key=len, reverse=True))
+_ARTICLE = r"(?:(?:from the|by the|the|d?[ae]?ll[ao]|da[li]|de[li]|de la|por la|il|el|la|las|le|los)\s)?"
 _LIST = re.compile(
-    rf"(?i)(?<![\w-])({ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+(?:the\s|la\s|el\s|il\s)?{ORDINAL})*)\s+({_NOUN})"
+    rf"(?i)(?<![\w-])({ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+{_ARTICLE}{ORDINAL})*)\s+({_NOUN})"
     r"(?:(?=\s*(?:[,;.()\n]|$|->))|(\s*:)(?=\s*(?:r|rho|corr\w*)(?:_?\d)?\b))"  # first column: r1 = ...
 )
+_EQUATED = re.compile(rf"(?i)(?<![\w-])({_FIGURE})\s+({_NOUN})(?=\s*[=+*-])")  # 4th row = 2 * 1st row - 2nd row
 _AFTER = re.compile(  # las columnas segunda y cuarta
     rf"(?i)(?<![\w-])({_NOUN})\s+({ORDINAL}(?:\s*(?:,|ed?|y|и)\s+{ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
 )
@@ -49,6 +52,7 @@ def with_numbers(text: str) -> str:
         ),
         text,
     )
+    text = _EQUATED.sub(lambda found: f"{found[2]} {_number(found[1])}", text)
     text = _AFTER.sub(lambda found: f"{found[1]} {_numbers(found[2])}", text)
     return _LIST.sub(lambda found: f"{found[2]} {_numbers(found[1])}{';' if found[3] else ''}", text)
 

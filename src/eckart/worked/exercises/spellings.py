@@ -75,6 +75,7 @@ _REWRITES: tuple[Callable[[str], str], ...] = (
 
 def _edges(text: str) -> str:
     """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph."""
+    text = re.sub(r"(?<=\d)\s?--\s?(?=\d)", "-", text)  # 1--2, as in LaTeX and Graphviz
     text = re.sub(r"(?<![\w.,^*/+-])\d{1,2}(?:-\d{1,2}){2,}(?![\w.,^*/(-]\d)", _path, text)
     pair = r"\d{1,2}-\d{1,2}"
     listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;\n]+{pair})+(?![\w^*/(]|\.\d)", _listed_edges, text)

@@ -13,6 +13,7 @@ from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
 from eckart.worked.exercises.layout import laid_out
 from eckart.worked.exercises.ordinals import with_numbers
+from eckart.worked.exercises.programs import as_matrices, with_values
 from eckart.worked.messages import tr
 
 _PLAIN = str.maketrans({
@@ -77,7 +78,7 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=[^\W_])[^\S\n]+[—–][^\S\n]+", " = ", text)  # Ранг — 3
     text = re.sub(r"<-(?![^<>\n]*[^<>\s-]\s*>)", "=", text)  # x <- 3 assigns in R, but <-1, 4> is a vector
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
-    text = _pasted(text)
+    text = as_matrices(_pasted(text))
     text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")
     text = re.sub(r"(?<=[\d)\]}])\s*->\s*(?=[^\W\d]\w{0,6}\s*=)", "; ", text)  # 3, 1 -> k = 2
     text = re.sub(r"(?<!\S)\?(?=\s*(?:[=:]|by|with|con|por|на))", "x", text)
@@ -104,7 +105,8 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = _functions(text)
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text).replace("**", "^")
-    return re.sub(r"(^|[=:,;\n>]|[^\W\d_]\s)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", r"\1 ", text)  # a vector of either sign
+    text = re.sub(r"(^|[=:,;\n>]|[^\W\d_]\s)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", r"\1 ", text)  # a vector of either sign
+    return with_values(text)
 
 
 def _pasted(text: str) -> str:

@@ -14,7 +14,7 @@ from eckart.worked.exercises.assignment import Assignment, Piece, assign
 from eckart.worked.exercises.compare import ALMOST, ORDER, PARTIAL, RIGHT, WRONG, Part, Verdict, count, matrix, number
 from eckart.worked.exercises.compare_columns import are_inverse, axes, common, directions, frame, inverse, scores
 from eckart.worked.exercises.compare_lists import chosen, edges, numbers, ordered, probabilities
-from eckart.worked.exercises.evidence import evident
+from eckart.worked.exercises.evidence import evident, is_weak
 from eckart.worked.exercises.knowledge import Knowledge
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.targets import Target
@@ -115,7 +115,7 @@ def _right_parts(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) 
 
 def _judged(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> Verdict:
     """The verdict on the parts assigned to targets."""
-    bad = [(piece.verdict, i) for piece, i in given if not piece.right]
+    bad = [(_renamed(piece, i, targets), i) for piece, i in given if not piece.right]
     if bad:
         several = len(given) > 1 or sum(not target.optional for target in targets) > 1
         return _wrong_parts(bad, _right_parts(given, targets), targets if several else None)
@@ -123,6 +123,16 @@ def _judged(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> Ve
         return Verdict(ALMOST, slip)
     asked = _missing_parts(given, targets)
     return _incomplete(asked, begun=bool(given)) if asked else Verdict(RIGHT, tr("Right."))
+
+
+def _renamed(piece: Piece, place: int, targets: Sequence[Target]) -> Verdict:
+    """The verdict on a wrong part; one that is the right value of something else has the wrong name."""
+    others = [one for i, one in enumerate(targets) if i != place and not is_weak(one)]
+    named = piece.part.name and not any(x.percent for x in piece.part.flat)
+    fitting = next((one for one in others if named and compare(piece.part, one)), None)
+    if fitting is None:
+        return piece.verdict
+    return replace(piece.verdict, message=tr("This is the right value of {name}.", name=fitting.shown))
 
 
 def _incomplete(asked: list[str], *, begun: bool) -> Verdict:

@@ -1,0 +1,63 @@
+"""Matrices as R, MATLAB, NumPy and SymPy build them, and letters that an answer defines, in right and wrong answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from eckart import worked
+
+_PSEUDO_INVERSE = [
+    "rbind(c(-1/2, -1/2, 0), c(-2/3, -1/3, {}))",
+    "cbind(c(-1/2, -2/3), c(-1/2, -1/3), c(0, {}))",
+    "matrix(c(-1/2, -2/3, -1/2, -1/3, 0, {}), nrow = 2)",
+    "matrix(c(-1/2, -1/2, 0, -2/3, -1/3, {}), 2, 3, byrow = TRUE)",
+    "reshape([-1/2 -2/3 -1/2 -1/3 0 {}], 2, 3)",
+    "np.array([-1/2, -1/2, 0, -2/3, -1/3, {}]).reshape(2, -1)",
+    "np.vstack([[-1/2, -1/2, 0], [-2/3, -1/3, {}]])",
+    "np.column_stack(([-1/2, -2/3], [-1/2, -1/3], [0, {}]))",
+    "Matrix(2, 3, [-1/2, -1/2, 0, -2/3, -1/3, {}])",
+    "t = 1/3; A+ = [-1/2 -1/2 0; -2/3 -t {}]",
+]
+
+
+@pytest.mark.parametrize("answer", _PSEUDO_INVERSE)
+def test_matrices_of_programs(answer: str) -> None:
+    exercise = worked.exercise("pseudo_inverse", seed=9219)
+    assert exercise.check(answer.format("1/3")).status == "right"
+    assert exercise.check(answer.format("-1/3")).status == "wrong"
+
+
+@pytest.mark.parametrize("answer", [
+    "matrix(c(-1/2, -1/2, 0, -2/3, -1/3, 1/3), nrow = 2)",
+    "cbind(c(-1/2, -1/2, 0), c(-2/3, -1/3, 1/3))",
+    "t = -1/3; A+ = [-1/2 -1/2 0; -2/3 -t t]",
+])  # fmt: skip
+def test_matrices_in_another_order(answer: str) -> None:
+    assert worked.exercise("pseudo_inverse", seed=9219).check(answer).status != "right"
+
+
+@pytest.mark.parametrize(("s", "right"), [("12.6491, 5.4772", True), ("160, 30", False)])
+@pytest.mark.parametrize("form", ["({}, {}, {})", "{}, {}, {}"])
+def test_values_assigned_to_several_names(form: str, s: str, right: bool) -> None:
+    u = "array([[0.7071, 0.4082],\n [-0.7071, 0.4082],\n [0., 0.8165]])"
+    answer = "u, s, vt = " + form.format(u, f"array([{s}])", "array([[-0.8944, 0.4472], [-0.4472, -0.8944]])")
+    assert bool(worked.exercise("svd", seed=9212, difficulty=2).check(answer)) is right
+
+
+@pytest.mark.parametrize(("letter", "right"), [("4/sqrt(41)", True), ("0.6247", True), ("0.6427", False)])
+def test_letters_with_values(letter: str, right: bool) -> None:
+    answer = f"V = [3 -1; 1 3]/sqrt(10); W = [s s; s -s]; R = [1 r; r 1]; r = {letter}, s = 1/sqrt(2)"
+    assert bool(worked.exercise("correlation", seed=9324, difficulty=2).check(answer)) is right
+
+
+def test_words_are_no_letters_with_values() -> None:
+    exercise = worked.exercise("energy", seed=9247)
+    assert exercise.check("k = 1 (k is enough), sigma = 4*sqrt(10), sqrt(10)").status == "right"
+    assert exercise.check("k = 2 (k is enough), sigma = 4*sqrt(10), sqrt(10)").status == "wrong"
+
+
+@pytest.mark.parametrize(("values", "right"), [("7, 4, 1", True), ("4, 7, 1", False)])
+def test_a_diagonal_matrix_of_r(values: str, right: bool) -> None:
+    power = "rbind(c(79, -78, -93), c(-78, 79, 93), c(-93, 93, 250))"
+    answer = f"P = cbind(c(-1, 1, 2), c(1, -1, 1), c(1, 1, 0)); D = diag(c({values})); A3 = {power}"
+    assert bool(worked.exercise("diagonalize", seed=55091, difficulty=2).check(answer)) is right

@@ -46,6 +46,19 @@ def test_sparse_noise_does_not_end_the_trial():
     np.testing.assert_allclose(d.values, np.linalg.svd(X.toarray(), compute_uv=False)[:10], rtol=1e-9)
 
 
+def test_blocks_are_narrow_while_sparse_rows_stay_in_cache():
+    """The time depends on the number of vectors, not of passes, and accuracy does not depend on the width."""
+    rng = np.random.default_rng(15)
+    X = sparse.random_array((3000, 1500), density=0.01, rng=rng, format="csr")
+    for k, width in ((20, 4), (40, 8)):
+        assert f"blocks of {width} vectors" in ek.plan(X, "svd", k=k, solver="lanczos").why
+    large = sparse.random_array((60_000, 1500), density=0.01, rng=rng, format="csr")
+    assert "blocks of 16 vectors" in ek.plan(large, "svd", k=20, solver="lanczos").why
+    d = ek.decompose(X[:600, :300], "svd", k=20, solver="lanczos")
+    assert d.certificate.proved
+    np.testing.assert_allclose(d.values, np.linalg.svd(X[:600, :300].toarray(), compute_uv=False)[:20], rtol=1e-9)
+
+
 def test_values_below_float32_are_not_iterated_for():
     """Rounding in float32, relative to the largest value, hides the last: the trial ends when that is known."""
     rng = np.random.default_rng(12)

@@ -268,6 +268,17 @@ def test_a_sparse_pattern_says_what_is_known(loss):
         assert models[0].reconstruction_err_ == pytest.approx(np.linalg.norm(rest), rel=1e-6)
 
 
+@pytest.mark.parametrize("noise", [1.0, 1e-6])
+def test_the_loss_of_sparse_data_keeps_its_digits(noise):
+    """Sums of squares cancel where the factors fit nearly exactly; entry by entry they do not."""
+    rng = np.random.default_rng(16)
+    X = sp.random_array((80, 2), density=0.5, rng=rng) @ sp.random_array((2, 50), density=0.5, rng=rng)
+    X = sp.csr_array(X + noise * sp.random_array((80, 50), density=0.02, rng=rng))
+    model = ek.NMF(2, tol=1e-10, max_iter=2000)
+    W = quietly(model, X)
+    assert model.reconstruction_err_ == pytest.approx(np.linalg.norm(W @ model.components_ - X.toarray()), rel=1e-7)
+
+
 def test_a_stored_zero_is_a_zero_where_others_are_unknown():
     data, rows, columns = np.array([0.0, 2.0, 2.0, 0.0]), np.array([0, 0, 1, 1]), np.array([0, 1, 1, 0])
     X = sp.csr_array((data, (rows, columns)), (3, 5))

@@ -40,10 +40,10 @@ sparse rows: beyond, it would take much more memory than the rows.
 """
 _PAIR_RATE = {"compiled": 1e9, "scipy": 1.5e8}
 """Products of two entries of a row per second in a Gram matrix of sparse rows."""
-_NARROW, _FEW_ENTRIES = 12, 2**17
+_NARROW, _NARROW_IN_CACHE = 12, 24
 """Up to this many components, narrower blocks are fastest on sparse data in memory: the time depends on the number of
 vectors multiplied, not on the passes. Half of the width is faster still if so few entries are stored that they stay in
-cache.
+cache, for up to the second number of components.
 """
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
@@ -306,9 +306,9 @@ def _lanczos_block(shape: Shape, k: int) -> int:
         return block_width(k, shape.short, shape.costs.dense_blocks, few=few)
     if shape.block_bytes or shape.costs.sparse_blocks is None:
         return block_width(k, shape.short)
-    width = shape.costs.sparse_blocks[0 if k <= _NARROW else 1]
-    narrower = k <= _NARROW and shape.entries <= _FEW_ENTRIES
-    return min(width // 2 if narrower else width, shape.short)
+    cached = shape.entries < COMPILE_FROM
+    width = shape.costs.sparse_blocks[0 if k <= (_NARROW_IN_CACHE if cached else _NARROW) else 1]
+    return min(width // 2 if cached else width, shape.short)
 
 
 def _least_basis(shape: Shape) -> int:

@@ -64,7 +64,7 @@ def _as_returned(long: Array) -> Array:
     if long.shape[0] < _LONG:
         return long
     with one_blas_thread():
-        return polished(long)  # LAPACK's error in residuals covers how far this moves them
+        return polished(long, enough=_ORTHONORMAL)  # LAPACK's error in residuals covers how far this moves them
 
 
 def _long_right_vectors(

@@ -183,7 +183,7 @@ def _expanded_loss(
 def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
     """(divergence of the fit without penalties, bound of its rounding).
 
-    Computed entry by entry if that costs no more than an iteration, or if the short form has lost too many digits.
+    Computed entry by entry if the data are dense, or if the short form has lost too many digits.
     """
     left, right = outcome.left, outcome.right
     if settings.beta == 1.0 and not table.observed and is_numpy(left):
@@ -192,13 +192,12 @@ def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outco
         loss, rounding = _expanded_loss(table, settings, problem, outcome)
         return max(loss, 0.0), rounding
     if not table.dense:
-        if is_numpy(left):
+        least = 0.5 * SUMMED_EXACTLY_BELOW[_steps(table)] * table.squared_norm
+        loss, rounding = _expanded_loss(table, settings, problem, outcome)
+        if loss < least and is_numpy(left):
             loss, rounding = stored_squares(table.matrix, left, right)
-        else:
-            loss, rounding = _expanded_loss(table, settings, problem, outcome)
-        lost = loss < 0.5 * SUMMED_EXACTLY_BELOW[_steps(table)] * table.squared_norm
-        if not lost:
-            return max(loss, 0.0), rounding
+        if loss >= least:
+            return loss, rounding
     return exact_squares(table.matrix, left, right, table.squared_norm)
 
 

@@ -77,9 +77,14 @@ def _added_pairwise(parts: np.ndarray) -> np.ndarray:
     return parts
 
 
-def polished(vectors: Array) -> Array:
-    """V (I - F / 2), F = V^T V - I: orthonormal to F^2, because (I + F)^-1/2 = I - F / 2 + O(F^2)."""
+def polished(vectors: Array, *, enough: float = 0.0) -> Array:
+    """V (I - F / 2), F = V^T V - I: orthonormal to F^2, because (I + F)^-1/2 = I - F / 2 + O(F^2).
+
+    V itself if no entry of F exceeds `enough`.
+    """
     found = gram(vectors)
+    if float(np.abs(found - np.eye(len(found))).max(initial=0.0)) <= enough:
+        return vectors
     return times(vectors, from_numpy(1.5 * np.eye(len(found)) - 0.25 * (found + found.T), vectors))
 
 

@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from eckart.engine.lanczos.basis import Basis
 
 _TERMS = 16
-"""Number of derivatives in `sharp_bound`: the remainder is below 4^-16 of its first factor."""
-_FARTHEST = 0.25
+"""Number of derivatives in `sharp_bound`: the remainder is below 2^-16 of its first factor."""
+_FARTHEST = 0.5
 """Longest interval that is excluded at once, relative to the distance from t."""
-_STEPS = np.geomspace(1e-4, 1.0, 41)
-"""Step lengths to try, relative to the longest."""
+_STEPS = _FARTHEST * np.geomspace(1e-4, 1.0, 41)
+"""Step lengths to try, relative to the distance from t."""
+_POWERS = _STEPS[:, None] ** np.arange(_TERMS)
 _SMALLEST_STEP, _CLOSE, _MOST_INTERVALS = 1e-3, 1e-9, 100
 """The search ends at a step this small relative to the distance from t, this close to t, or after this many steps."""
 SHARP_SIZE = 512
@@ -251,21 +252,20 @@ class _Exclusion:
         return cls(values, coupling, vectors[:rows].T @ run.coordinates, length, run.error + rounding)
 
     def step_below(self, value: float) -> float:
-        """Length h of the interval below `value` without an eigenvalue, at most a quarter of the distance to t."""
+        """Length h of the interval below `value` without an eigenvalue, at most half of the distance to t."""
         gap = value - float(self.values[-1])
         if gap <= 0.0:
             return 0.0
         inverse = 1.0 / (value - self.values)
-        farthest = 1.0 / (1.0 - _FARTHEST)
         # ||y C|| >= c - eta ||(l - T)^-1 C|| and ||(y, w)|| <= 1 + eta / (l - t), both worst at l = a - h.
+        farthest = 1.0 / (1.0 - _STEPS)
         lost = self.error * farthest
         spread = float(np.linalg.norm(inverse[:, None] * self.coordinates))
         allowed = (self.length - lost * spread) / (1.0 + lost / gap)
         norms, rest = self._terms(inverse, gap)
-        steps = _FARTHEST * _STEPS
-        reached = steps[:, None] ** np.arange(len(norms)) @ norms + rest * steps ** len(norms) * farthest
+        reached = _POWERS @ norms + rest * _STEPS**_TERMS * farthest
         possible = np.flatnonzero(reached < allowed)
-        return gap * float(steps[possible[-1]]) if len(possible) else 0.0
+        return gap * float(_STEPS[possible[-1]]) if len(possible) else 0.0
 
     def _terms(self, inverse: Floats, gap: float) -> tuple[Floats, float]:
         """gap^j ||K^-1/2 R_c D^(j+1) C|| for j < _TERMS, and a bound for larger j."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import eckart as ek
-from eckart.analysis.supplementary import rows as placed_rows
+from eckart.components import scores
 from eckart.errors import InputError, ParameterError
 from eckart.text import Table
 from tests.samples import usarrests
@@ -66,8 +66,34 @@ def test_other_rows_that_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch) -> 
     data, *_ = usarrests()
     d = ek.decompose(data[:40], k=2, scale=True)
     expected = numbers(ek.supplementary.rows(d, data))
-    monkeypatch.setattr(placed_rows, "open_matrix", lambda given: ek.open_matrix(given, stream=True))
+    monkeypatch.setattr(scores, "open_matrix", lambda given: ek.open_matrix(given, stream=True))
     np.testing.assert_allclose(numbers(ek.supplementary.rows(d, data)), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["em", "mean"])
+def test_missing_values_of_other_rows_are_imputed_as_in_the_fit(missing: Any) -> None:
+    random = np.random.default_rng(0)
+    table = random.normal(size=(40, 2)) @ random.normal(size=(2, 5)) + 0.3 * random.normal(size=(40, 5))
+    table[random.random(table.shape) < 0.1] = np.nan
+    d = ek.decompose(table, k=2, missing=missing)
+    found = ek.supplementary.rows(d, table)
+    np.testing.assert_allclose(numbers(found)[:, :2], ek.project(d, table), atol=1e-12)
+    filled = table.copy()
+    filled[d.details.missing.rows, d.details.missing.columns] = d.details.missing.values
+    # EM imputes the rows of the fit as new rows, up to its tolerance.
+    for view in (ek.supplementary.rows, ek.supplementary.row_cos2):
+        np.testing.assert_allclose(*(numbers(view(d, given)) for given in (table, filled)), atol=1e-4)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_rows_without_all_values_are_refused(bad: float) -> None:
+    data, *_ = usarrests()
+    d = ek.decompose(data, k=2)
+    rows = data[:3].copy()
+    rows[1, 2] = bad
+    for view in (ek.supplementary.rows, ek.supplementary.row_cos2):
+        with pytest.raises(InputError, match=r"row 2, column 3"):
+            view(d, rows)
 
 
 def test_rows_with_other_columns_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Coverage of 95 % intervals of loadings, and how often a sign called sure is right."""
+"""Coverage of 95 % intervals of loadings and shares, and how often a sign called sure is right."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 import eckart as ek
 from benchmarks.statistics.part import Cell, Outcome, Part
-from eckart.analysis.bootstrap import rotated_groups
+from eckart.analysis.alignment import rotated_groups
 
 CASES = {"clear": (4, 2, 1, 0.5, 0.4), "close": (2, 1.9, 0.8, 0.5, 0.3), "three close": (2, 1.95, 1.9, 0.4, 0.3)}
 
@@ -24,14 +24,21 @@ def one(cell: Cell, rng: np.random.Generator) -> Outcome:
     low, high = np.array([line[3:5] for line in lines], dtype=float).T
     called = np.array([line[5] == "sure" for line in lines])
     right = (np.sign(truth) == np.sign(fit.T.ravel()))[called]
-    return [float(((low <= truth) & (truth <= high)).mean()), float(right.mean()) if right.size else np.nan]
+    variances = np.square(CASES[str(name)])
+    shares = variances[:k] / variances.sum()
+    lowest, highest = np.array([line[2:4] for line in found.components().rows], dtype=float).T
+    return [
+        float(((low <= truth) & (truth <= high)).mean()),
+        float(((lowest <= shares) & (shares <= highest)).mean()),
+        float(right.mean()) if right.size else np.nan,
+    ]
 
 
 PART = Part(
     ("components", "rows"),
-    ("coverage", "sure signs right"),
+    ("loadings", "shares", "sure signs right"),
     tuple((name, rows) for rows in (50, 200) for name in CASES),
     one,
     lambda _: 200,
-    lambda _: {"coverage": (0.92, 0.98), "sure signs right": (0.99, 1.0)},
+    lambda _: {"loadings": (0.92, 0.98), "shares": (0.92, 0.98), "sure signs right": (0.99, 1.0)},
 )

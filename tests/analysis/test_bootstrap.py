@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import eckart as ek
-from eckart.analysis.bootstrap import pair, rotated_groups
+from eckart.analysis.alignment import pair, rotated_groups
 from eckart.errors import ParameterError
 from tests.samples import usarrests
 
@@ -139,6 +139,25 @@ def test_intervals_cover_clear_and_close_components(rows: int, deviations: tuple
     assert abs(np.mean(inside) - 0.95) < 3 * (0.05 * 0.95 / 15) ** 0.5
     # Wrong in one of a hundred at most: more than four of some fifty would have a probability below 1e-3.
     assert len(sure) - np.sum(sure) <= 4
+
+
+@pytest.mark.parametrize("deviations", [(4, 2, 1, 0.5, 0.4), (2, 2, 0.8, 0.5, 0.3), (2, 1.95, 1.9, 0.4, 0.3)])
+def test_intervals_cover_shares(deviations: tuple[float, ...]) -> None:
+    """The largest of equal shares is too large in a sample and again in a resample: percentiles cover almost never."""
+    random, k = np.random.default_rng(4), 3 if deviations[2] > 1 else 2
+    shares = np.square(deviations[:k]) / np.square(deviations).sum()
+    inside = []
+    for _ in range(25):
+        found = ek.bootstrap(random.normal(size=(60, 5)) * deviations, k=k, count=60).components()
+        low, high = np.array([line[2:4] for line in found.rows], dtype=float).T
+        inside.append(((low <= shares) & (shares <= high)).mean())
+    assert np.mean(inside) > 0.95 - 3 * (0.05 * 0.95 / 25) ** 0.5
+
+
+def test_shares_of_0_and_1_have_no_spread() -> None:
+    line = np.random.default_rng(0).normal(size=(20, 1)) * [1.0, 2.0]
+    rows = ek.bootstrap(line, k=2, count=20).components().rows
+    np.testing.assert_allclose([row[1:4] for row in rows], [[1.0] * 3, [0.0] * 3], atol=1e-12)
 
 
 def test_close_components_are_named_in_the_caption() -> None:

@@ -106,6 +106,17 @@ def test_a_model_without_components_has_a_likelihood():
     assert_allclose(ours.get_precision(), other.get_precision(), atol=1e-9)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_rows_without_all_values_have_no_likelihood(bad):
+    X = table("tall")
+    pca = ek.PCA(2).fit(X)
+    X[1, 2] = bad
+    with pytest.raises(ek.errors.InputError, match="row 2, column 3"):
+        pca.score(X)
+    X[1, 2] = 1e200
+    assert pca.score(X) == -np.inf
+
+
 @pytest.mark.parametrize("kind", ["deficient", "wide"])
 def test_a_model_without_inverse_says_so(kind):
     pca = ek.PCA().fit(table(kind))

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn import decomposition as theirs
 
 import eckart as ek
+from eckart.errors import ParameterError
 from eckart.io.open_matrix import open_matrix
 from eckart.pca import scatter
 
@@ -358,3 +359,9 @@ def test_bounds_hold_for_batches_of_extreme_size(scale):
     wanted = np.linalg.svd(exact.astype(float), compute_uv=False)[:2]
     assert (model.certificate_.lower.astype(np.longdouble) / scale <= wanted * (1 + 1e-14)).all()
     assert (wanted * (1 - 1e-14) <= model.certificate_.upper.astype(np.longdouble) / scale).all()
+
+
+def test_weights_that_sum_to_less_than_the_components_are_refused():
+    rows = np.random.default_rng(0).standard_normal((20, 3))
+    with pytest.raises(ParameterError, match=r"0\.5 after this batch.*multiply all weights by the same number"):
+        ek.IncrementalPCA(1).partial_fit(rows, sample_weight=np.full(20, 0.025))

@@ -76,6 +76,16 @@ def test_images_have_components():
     assert not scaled.certain
 
 
+@pytest.mark.parametrize(("rows", "columns", "k"), [(50, 12, 10), (100, 20, 17)])
+def test_many_strong_components_of_similar_size_in_quick_mode(rows, columns, k):
+    """They mask each other in shuffled tables, which then find none; the eigenvalues fall clearly after the last."""
+    rng = np.random.default_rng(rows)
+    left, right = (np.linalg.qr(rng.standard_normal((n, k)))[0] for n in (rows, columns))
+    table = 2 * (rows**0.5 + columns**0.5) * left @ right.T + rng.standard_normal((rows, columns))
+    choice = ek.choose_rank(table, "quick")
+    assert (choice.k, choice.certain, choice.horn) == (k, False, None)
+
+
 def test_images_have_components_in_quick_mode():
     """Pixels at the border are nearly always 0; a few rows in which they are not had seemed to have large noise."""
     for scale in (False, True):

@@ -9,6 +9,11 @@ each) form a group. Within a group, the subspace of a resample is compared with 
 rotated onto the fit's (Procrustes). Its loadings refer to the fit's basis of that subspace. A component that cannot be
 separated from the next one, which was not requested, may be any direction in the span of both. Each resample then takes
 a random direction, and no sign is called sure.
+
+The largest of several similar shares is too large in a sample, because it is the largest, and once more in a resample:
+the quantiles of sorted shares would count this bias twice. The intervals of shares have the spread of the shares along
+the aligned directions, which are not chosen for their size, about the share of the fit less its bias. The bias is the
+mean share of the resamples less that of the fit, on the scale of logits.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
+from eckart.analysis.alignment import close_groups, pair, rotated_groups
 from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
 from eckart.api import decompose
@@ -38,9 +44,9 @@ if TYPE_CHECKING:
 
 _MOST_COPIES = 10_000_000
 """Maximum sum of whole weights for drawing each copy of a row separately."""
-_APART = 3.0
-"""Components are separable if their variances differ by this many standard errors."""
 _SURE = 0.99
+_LEAST_SHARE = 1e-14
+"""Shares below this are 0, and shares that are as close to 1 are 1."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,9 @@ class Bootstrap:
         Loadings of each sample.
     explained_variance_ratio : array of shape (count, k)
         Explained shares of each sample, in decreasing order. They are not matched with the components of the fit.
+    aligned_variance_ratio : array of shape (count, k)
+        Explained shares of each sample along the directions that were matched with the components of the fit. Groups
+        are rotated as a whole, also those with components that were not requested.
     cosines : array of shape (count, k)
         Absolute cosine between each component of the fit and its match in each sample.
     indices : array of shape (count, k)
@@ -92,6 +101,7 @@ class Bootstrap:
     decomposition: Decomposition
     right: Floats
     explained_variance_ratio: Floats
+    aligned_variance_ratio: Floats
     cosines: Floats
     indices: NDArray[np.intp]
     confidence: float
@@ -125,7 +135,7 @@ class Bootstrap:
         return Table("Loadings, bootstrapped", header, tuple(lines), caption, kinds)
 
     def components(self) -> Table:
-        """Tabulate the percentile intervals of the explained shares and how well each component is recovered.
+        """Tabulate intervals of the explained shares, corrected for bias, and how well each component is recovered.
 
         Returns
         -------
@@ -133,7 +143,7 @@ class Bootstrap:
             One row per component.
         """
         d = self.decomposition
-        low, high = self._ends(self.explained_variance_ratio)
+        low, high = self._share_ends()
         same = (self.indices == np.arange(d.k)).mean(axis=0)
         numbers = np.column_stack([floats(d.explained_variance_ratio), low, high, self.cosines.mean(axis=0), same])
         lines = tuple((name, *line) for name, line in zip(component_labels(d), numbers.tolist(), strict=True))
@@ -147,7 +157,7 @@ class Bootstrap:
             "Components, bootstrapped",
             header,
             lines,
-            caption + "In resamples, the leading components tend to explain slightly more than in the data.",
+            caption + "In samples, the leading components explain too much; the intervals are corrected for this bias.",
             kinds,
         )
 
@@ -179,6 +189,16 @@ class Bootstrap:
         tail = float(ndtr((1 + 1 / freedom) ** 0.5 * stdtrit(freedom, tail)))
         low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
         return low, high
+
+    def _share_ends(self) -> tuple[Floats, Floats]:
+        """The intervals of the shares, on the scale of logits."""
+        from scipy.special import expit
+
+        share = _logit(floats(self.decomposition.explained_variance_ratio))
+        bias = _logit(self.explained_variance_ratio).mean(axis=0) - share
+        aligned = _logit(self.aligned_variance_ratio)
+        low, high = (expit(share - bias + end - aligned.mean(axis=0)) for end in self._ends(aligned))
+        return np.where(low > _LEAST_SHARE, low, 0.0), np.where(high < 1 - _LEAST_SHARE, high, 1.0)
 
     def _intervals(self) -> str:
         draws = len(self.explained_variance_ratio)
@@ -267,9 +287,9 @@ def bootstrap(
     wide, open_group = _with_next(first, data, method, weights, again)
     groups = tuple(group for group in close_groups(first) if not set(group) & set(open_group))
     drawn = [_draw(wide, groups, open_group, matrix, method, weights, random, again) for _ in range(count)]
-    right, shares, cosines, indices = (np.array(part)[..., : first.k] for part in zip(*drawn, strict=True))
+    right, shares, aligned, cosines, indices = (np.array(part)[..., : first.k] for part in zip(*drawn, strict=True))
     unseparated = tuple(k for k in open_group if k < first.k)
-    return Bootstrap(first, right, shares, cosines, indices, float(confidence), groups, unseparated)
+    return Bootstrap(first, right, shares, aligned, cosines, indices, float(confidence), groups, unseparated)
 
 
 def _repeated(options: dict[str, object]) -> dict[str, object]:
@@ -312,29 +332,6 @@ def _check(method: str, count: int, confidence: float) -> None:
         )
 
 
-def close_groups(d: Decomposition) -> tuple[tuple[int, ...], ...]:
-    """Runs of neighbours whose variances differ by less than three standard errors of the difference of logarithms."""
-    logarithms = np.log(np.maximum(floats(d.explained_variance), 1e-300))
-    limit = _APART * 2.0 / max(d.weight, 1.0) ** 0.5
-    groups: list[list[int]] = [[0]] if d.k else []
-    for i in range(1, d.k):
-        if logarithms[i - 1] - logarithms[i] < limit:
-            groups[-1].append(i)
-        else:
-            groups.append([i])
-    return tuple(tuple(group) for group in groups if len(group) > 1)
-
-
-def rotated_groups(wanted: Floats, found: Floats, groups: tuple[tuple[int, ...], ...]) -> Floats:
-    """`found` with each group's columns rotated onto the wanted ones: min ||wanted - found R||, R orthogonal."""
-    result = found.copy()
-    for group in groups:
-        columns = list(group)
-        left, _, right = np.linalg.svd(found[:, columns].T @ wanted[:, columns])
-        result[:, columns] = found[:, columns] @ (left @ right)
-    return result
-
-
 def _draw(
     first: Decomposition,
     groups: tuple[tuple[int, ...], ...],
@@ -344,7 +341,7 @@ def _draw(
     weights: NDArray[np.float64] | None,
     random: np.random.Generator,
     options: dict[str, object],
-) -> tuple[Floats, Floats, Floats, NDArray[np.intp]]:
+) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.intp]]:
     """One repetition, its components paired with those of the first fit."""
     given = np.ones(matrix.shape[0]) if weights is None else weights
     times = np.zeros(len(given))
@@ -361,13 +358,16 @@ def _draw(
         right = np.hstack([right, np.zeros((first.columns, first.k - k))])
         shares = np.append(shares, np.zeros(first.k - k))
     indices, signs, cosines = pair(floats(first.right), right)
-    paired = rotated_groups(floats(first.right), right[:, indices] * signs, groups)
+    wanted, found = floats(first.right), right[:, indices] * signs
+    whole = rotated_groups(wanted, found, (*groups, open_group) if open_group else groups)
+    aligned = shares @ (right.T @ whole) ** 2
+    paired = rotated_groups(wanted, found, groups)
     if open_group:
         # The data do not determine directions within the subspace, so these are drawn as well.
         columns, size = list(open_group), len(open_group)
         paired[:, columns] = paired[:, columns] @ np.linalg.qr(random.standard_normal((size, size)))[0]
-        paired[:, columns] *= np.where((paired * floats(first.right)).sum(axis=0) < 0.0, -1.0, 1.0)[columns]
-    return paired, shares[: first.k], cosines, indices
+        paired[:, columns] *= np.where((paired * wanted).sum(axis=0) < 0.0, -1.0, 1.0)[columns]
+    return paired, shares[: first.k], aligned, cosines, indices
 
 
 def _drawn_times(weights: Floats, random: np.random.Generator) -> Floats:
@@ -385,14 +385,9 @@ def _drawn_times(weights: Floats, random: np.random.Generator) -> Floats:
     return times
 
 
-def pair(wanted: Floats, found: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """For each wanted component, the match that maximises the sum of squared cosines, with its sign and size."""
-    from scipy.optimize import linear_sum_assignment
-
-    cosines = wanted.T @ found
-    _, indices = linear_sum_assignment(-(cosines**2))
-    chosen = cosines[np.arange(len(indices)), indices]
-    return indices, np.where(chosen < 0, -1.0, 1.0), np.minimum(np.abs(chosen), 1.0)
+def _logit(shares: Floats) -> Floats:
+    share = np.clip(shares, _LEAST_SHARE / 2, 1 - _LEAST_SHARE / 2)
+    return np.asarray(np.log(share) - np.log1p(-share))
 
 
 def _sure(low: float, high: float) -> str:

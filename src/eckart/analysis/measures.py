@@ -12,6 +12,7 @@ import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels, method_name, row_labels
 from eckart.arrays import Floats, to_numpy
+from eckart.components.scores import null_level, rounding_unit
 from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 
 
 _COMPLETE = 1e-9
-"""Residuals below this share of ||A||^2 count as zero."""
+"""Residuals below this share of ||A||^2 count as zero, as do those below the rounding of the shares."""
 _NOTHING = 1e-12
-"""Components whose value is below this fraction of the norm are rounding errors; their direction is arbitrary."""
+"""Components whose value is below this fraction of the norm, or below `null_level`, are rounding errors."""
 
 
 @document
@@ -146,12 +147,15 @@ def complete(d: Decomposition) -> bool:
     >>> ek.tables.complete(d), ek.tables.complete(ek.decompose(arrests.values))
     (False, True)
     """
-    return d.norm == 0 or abs(float(floats(d.explained_variance_ratio).sum()) - 1) <= _COMPLETE
+    # Each share is rounded in its value, its square and the quotient.
+    allowed = max(_COMPLETE, 4.0 * rounding_unit(d))
+    return d.norm == 0 or abs(float(floats(d.explained_variance_ratio).sum()) - 1) <= allowed
 
 
 def nonzero_components(d: Decomposition) -> NDArray[np.bool_]:
     """Which components explain more than rounding errors."""
-    return np.asarray(floats(d.values) > _NOTHING * d.norm)
+    rounding = null_level(d) * max(d.weight - 1.0, 1.0) ** 0.5
+    return np.asarray(floats(d.values) > max(_NOTHING * d.norm, rounding))
 
 
 def check_orthogonal(d: Decomposition, what: str) -> None:

@@ -31,6 +31,7 @@ from eckart.engine.settings import (
     check_settings,
     check_weights,
     generator,
+    notes_on_weights,
     probe_seed,
     without_zero_weights,
 )
@@ -89,6 +90,7 @@ def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> D
         weight = None if weights is None else float(np.sum(weights))
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=options.left, weight=weight)
     _warn_if_unconverged(result, solution, stacklevel=4)
+    result = replace(result, notes=(*result.notes, *notes_on_weights(weight, settings, opened.matrix.shape[0])))
     result = result if filled is None else with_imputation(result, filled, weights)
     return result if options.device is None else result.on_host()
 

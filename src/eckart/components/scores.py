@@ -73,13 +73,7 @@ def project_on_components(decomposition: Decomposition, data: object, *, whiten:
     plain = None if imputed else plain_scores(d, data, whitening(d) if whiten else None)
     if plain is not None:
         return plain
-    opened = open_matrix(unmasked(data) if imputed else data)
-    if opened.matrix.shape[1] != d.columns:
-        raise InputError(
-            f"The data have {counted(opened.matrix.shape[1], 'column')}, but the decomposition has {d.columns}. "
-            "Use the same columns in the same order."
-        )
-    opened = fill_as_fitted(d, opened)
+    opened = open_new_rows(d, data)
     terms = _projection_terms(d, opened)
     right = terms.right / whitening(d) if whiten else terms.right
     with np.errstate(over="ignore", invalid="ignore"):
@@ -87,6 +81,17 @@ def project_on_components(decomposition: Decomposition, data: object, *, whiten:
     if not bool(namespace(scores).all(namespace(scores).isfinite(scores))):
         refuse_not_finite(stored(opened), opened.metadata)
     return scores
+
+
+def open_new_rows(d: Decomposition, data: object) -> Opened:
+    """Rows with the columns of the fit, and with missing values imputed as in the fit."""
+    opened = open_matrix(data if imputation_of(d) is None else unmasked(data))
+    if opened.matrix.shape[1] != d.columns:
+        raise InputError(
+            f"The data have {counted(opened.matrix.shape[1], 'column')}, but the decomposition has {d.columns}. "
+            "Use the same columns in the same order."
+        )
+    return fill_as_fitted(d, opened)
 
 
 def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, whiten: bool = False) -> Array:
@@ -121,10 +126,14 @@ def whitening(d: Decomposition) -> Array:
 
 def null_level(d: Decomposition) -> float:
     """Deviations at or below this are rounding, not variance."""
-    eps = float(np.finfo(np.float32 if str(d.values.dtype).endswith("float32") else np.float64).eps)
     # A weight counts as repeated rows.
     longest = max(float(d.rows), d.weight, float(d.columns))
-    return float(d.norm * eps * longest**0.5 / max(d.weight - 1.0, 1.0) ** 0.5)
+    return float(d.norm * rounding_unit(d) * longest**0.5 / max(d.weight - 1.0, 1.0) ** 0.5)
+
+
+def rounding_unit(d: Decomposition) -> float:
+    """The machine epsilon of the singular values."""
+    return float(np.finfo(np.float32 if str(d.values.dtype).endswith("float32") else np.float64).eps)
 
 
 def _on_device_of(array: Array, prototype: Array) -> Array:

@@ -13,6 +13,7 @@ from eckart.arrays import is_array, to_numpy
 from eckart.engine.matrix import Opened
 from eckart.engine.svd_options import SVDOptions
 from eckart.errors import InputError, ParameterError
+from eckart.notes import Note
 from eckart.options import check_choice, check_count, check_fraction, check_tolerance, is_number, memory_bytes
 from eckart.result import Which
 from eckart.wording import SMALLEST, K, assigned, either
@@ -140,6 +141,18 @@ def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
             "components or the explained shares."
         )
     return weights
+
+
+def notes_on_weights(weight: float | None, settings: Settings, rows: int) -> tuple[Note, ...]:
+    """A note if the weights stand for no more rows than there are components, as weights that sum to 1 do."""
+    if weight is None or weight >= rows or weight - settings.center > (settings.k or 1):
+        return ()
+    text = (
+        f"The weights sum to {weight:.4g}. A weight of 2 counts as two rows, so these weights stand for too few rows "
+        "to compute limits for outliers. If each row is one observation, multiply the weights by "
+        f"{rows / weight:.4g}, so that they sum to the number of rows."
+    )
+    return (Note("few_weights", text),)
 
 
 def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, np.ndarray]:

@@ -293,9 +293,10 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
                 f"components as columns."
             )
         if wanted > seen:
+            larger_weights = "" if seen == int(seen) else ", or multiply all weights by the same number"
             raise ParameterError(
                 f"n_components={wanted} must be less than or equal to the number of samples seen, "
-                f"which is {seen:g} after this batch. Use a larger first batch."
+                f"which is {seen:g} after this batch. Use a larger first batch{larger_weights}."
             )
         return int(wanted)
 

@@ -14,16 +14,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace
-from eckart.components.scores import null_level
+from eckart.components.scores import null_level, open_new_rows
 from eckart.documentation import document
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import dense
 from eckart.engine.exponent import times_power_of_two
-from eckart.engine.matrix import Opened
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.matrix import Opened, stored
 from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
-from eckart.io.open_matrix import open_matrix
-from eckart.missing.fill import fill_as_fitted
 from eckart.pca.constants import LIKELIHOOD_ROWS
 from eckart.pca.projection import model_noise
 from eckart.result import Decomposition
@@ -82,19 +81,22 @@ class ProbabilisticMixin:
         """
         check_is_fitted(self)
         d = self.decomposition_
-        opened = fill_as_fitted(d, open_matrix(take(self, X, reset=False)))
+        opened = open_new_rows(d, take(self, X, reset=False))
         data = opened.matrix
         variances, noise = _invertible(d, model_noise(d))
-        pieces = [
-            _squared_distances(d, _dense(opened, start, min(start + LIKELIHOOD_ROWS, data.shape[0])), variances, noise)
-            for start in range(0, data.shape[0], LIKELIHOOD_ROWS)
-        ]
+        starts = range(0, data.shape[0], LIKELIHOOD_ROWS)
+        blocks = (_dense(opened, start, min(start + LIKELIHOOD_ROWS, data.shape[0])) for start in starts)
+        with np.errstate(over="ignore", invalid="ignore"):
+            pieces = [_squared_distances(d, block, variances, noise) for block in blocks]
         xp = namespace(variances)
+        distances = xp.concat(pieces)
+        if bool(xp.any(xp.isnan(distances))):
+            refuse_not_finite(stored(opened), opened.metadata)
         logarithm = float(xp.sum(xp.log(variances))) + (d.columns - d.k) * math.log(noise or 1.0)
         if d.scale is not None:
             logarithm += 2.0 * float(xp.sum(xp.log(astype(d.scale, xp.float64))))
         constant = d.columns * math.log(2.0 * math.pi) + logarithm
-        return astype(-0.5 * (xp.concat(pieces) + constant), data.dtype)
+        return astype(-0.5 * (distances + constant), data.dtype)
 
     @document
     def score(self, X: object, y: object = None) -> float:

@@ -34,7 +34,9 @@ def with_assumptions(choice: RankChoice, e: Evidence) -> tuple[RankChoice, Evide
         choice, e = replace(choice, equalised=k), changed
     choice = replace(choice, correlated=_correlated(choice, e))
     if not choice.correlated and _related(choice, e):
-        choice = replace(choice, horn=above_shuffled(given))
+        found = above_shuffled(given)
+        # Strong components of similar size mask each other here too: without an answer of the tests, 0 does not count.
+        choice = replace(choice, horn=found if found or choice.tested else None)
     return choice, e
 
 

@@ -337,3 +337,32 @@ def test_broken_stick() -> None:
     table = tables.thresholds(arrests())
     np.testing.assert_allclose(numbers(table, "broken stick")[:, 0], [25 / 48, 13 / 48, 7 / 48, 3 / 48])
     np.testing.assert_allclose(numbers(table, "mean share"), 0.25)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("combined", [False, True])
+def test_single_precision_has_the_limits_of_double(scale: bool, combined: bool) -> None:
+    """Rounding errors are no residual, and a column that is the sum of two others adds no component."""
+    data = random_table(5).astype(np.float32).astype(np.float64)
+    if combined:
+        data[:, 5] = data[:, 0] + data[:, 1]
+    single, double = (ek.decompose(data.astype(kind), scale=scale, left=True) for kind in (np.float32, np.float64))
+    assert tables.complete(single)
+    limits = [tables.outlier_limits(d).rows for d in (single, double)]
+    assert [row[3] for row in limits[0]] == [row[3] for row in limits[1]]
+    np.testing.assert_allclose(*(numbers(tables.outlier_limits(d), "limit") for d in (single, double)), rtol=1e-4)
+    assert [row[5] for row in tables.outliers(single).rows] == [row[5] for row in tables.outliers(double).rows]
+
+
+@pytest.mark.parametrize("total", [0.5, 1.0, 2.5])
+def test_weights_that_stand_for_few_rows_have_no_limits(total: float) -> None:
+    """T2 = sum t^2 / lambda still follows from the scores and variances that the tables show."""
+    data = random_table(6)
+    d = ek.decompose(data, k=2, left=True, sample_weight=np.full(len(data), total / len(data)))
+    assert [row[3] for row in tables.outlier_limits(d).rows] == ["too few rows"] * 4
+    assert not any(row[5] for row in tables.outliers(d).rows)
+    expected = (ek.tables.row_scores(d) ** 2 / np.asarray(d.explained_variance)).sum(axis=1)
+    np.testing.assert_allclose(numbers(tables.outliers(d), "T2")[:, 0], expected)
+    (note,) = [note for note in d.notes if note.code == "few_weights"]
+    assert f"multiply the weights by {len(data) / total:.4g}" in note
+    assert not ek.decompose(data, k=2, sample_weight=np.full(len(data), 0.5)).notes

@@ -11,13 +11,14 @@ from eckart.analysis.measures import check_orthogonal, floats, nonzero_component
 from eckart.analysis.supplementary.lines import named_lines
 from eckart.analysis.tables.outliers import new_limits
 from eckart.arrays import Array, Floats, astype, from_numpy, namespace
+from eckart.components.scores import open_new_rows
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.matrix import stored
 from eckart.engine.measured import product_and_squares
 from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Centered, Scaled
 from eckart.fitted import takes_fitted
-from eckart.io.open_matrix import open_matrix
-from eckart.projecting import project
 from eckart.result import Decomposition
 from eckart.text import Table
 
@@ -90,16 +91,14 @@ def row_cos2(d: Decomposition, data: object) -> Table:
 
 def measured(d: Decomposition, data: object) -> tuple[Floats, Floats, tuple[str, ...] | None]:
     """Scores and squared lengths of rows in one pass, and their names if they have any."""
-    opened = open_matrix(data)
-    if opened.matrix.shape[1] != d.columns:
-        project(d, data)  # raises an error of its own
+    opened = open_new_rows(d, data)
     pieces = [(0, opened.matrix)] if opened.matrix.resident else opened.matrix.pieces()
-    found = [_image(d, piece, opened.exponent) for _, piece in pieces]
-    return (
-        np.concatenate([part[0] for part in found]),
-        np.concatenate([part[1] for part in found]),
-        opened.metadata.row_names,
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [_image(d, piece, opened.exponent) for _, piece in pieces]
+    scores, squares = (np.concatenate([part[i] for part in found]) for i in range(2))
+    if not np.isfinite(squares).all():
+        refuse_not_finite(stored(opened), opened.metadata)
+    return scores, squares, opened.metadata.row_names
 
 
 def _image(d: Decomposition, matrix: RowBlocks, exponent: int) -> tuple[Floats, Floats]:

@@ -38,6 +38,8 @@ ALL_VARIANCES, SUMS_OF_SQUARES, MOMENTS_OF_Q, WHITE_NOISE = (
     "all variances", "sums of the variances and their squares", "moments of Q without outliers", "white noise",
 )  # fmt: skip
 """How the variances left out are known."""
+TOO_FEW = "too few rows"
+"""Why there is no limit."""
 _DOMINATED = 0.5
 """If outliers account for more than this share of Q, the variances left out are estimated without them."""
 
@@ -129,12 +131,12 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
         law = (
             f"Beta, {nonzero} and {freedom - nonzero:g} degrees of freedom"
             if math.isfinite(found.inside_limit)
-            else "too few rows"
+            else TOO_FEW
         )
         lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.outside_limit, found.rule)]
     assumed = "" if _rule(d, k) != WHITE_NOISE else ", residual assumed to be white noise"
     rules = ("F, with rows held out", f"rows held out{assumed}")
-    rules = rules if math.isfinite(inside) else ("too few rows", "too few rows")
+    rules = rules if math.isfinite(inside) else (TOO_FEW, TOO_FEW)
     lines += [("T2", "new", inside, rules[0]), ("Q", "new", outside, rules[1])]
     kinds = ("text", "text", "number", "text")
     caption = f"The limits that {100 * confidence:g} % of normally distributed rows do not exceed."
@@ -212,7 +214,7 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
     k = check_k(d, k)
     nonzero = nonzero_components(d)
     vectors = left_vectors(d)[:, :k][:, nonzero[:k]]
-    inside = (d.weight - 1) * (vectors**2).sum(axis=1) / row_weights(d)
+    inside = max(d.weight - 1.0, 1.0) * (vectors**2).sum(axis=1) / row_weights(d)
     outside = _residuals(d, k)
     limit, rule = _residual_limit(d, k, outside, confidence)
     alive, laws = int(nonzero[:k].sum()), gap_laws(d, k)
@@ -262,6 +264,8 @@ def _residual_limit(d: Decomposition, k: int, outside: Floats, confidence: float
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the components explain all of the variance"
     (known, rule), laws = _spectrum(d, k, outside), gap_laws(d, k)
+    if known.freedom <= len(known.kept):
+        return math.inf, TOO_FEW
     if laws is None:
         return q_fitted(known, confidence), rule
     limit = known.mean_q * laws.q_factor(confidence, typical=rule == MOMENTS_OF_Q)
@@ -308,9 +312,9 @@ def _sums_from_rows(d: Decomposition, outside: Floats) -> tuple[float, float, fl
     E Q = (n - 1) c theta_1 / f and E Q^2 = ((n - 1) c)^2 (theta_1^2 + 2 theta_2) / (f (f + 2)), where a row's left
     vectors are uniform on a sphere of squared radius c in f dimensions, theta_i = sum of l_a^i left out.
     """
-    if not np.isfinite(outside).all() or not np.any(outside > 0):
-        return None
     centred = d.mean is not None
+    if not np.isfinite(outside).all() or not np.any(outside > 0) or d.weight <= 1:
+        return None
     freedom, radius = d.weight - centred, (d.weight - 1) * ((d.weight - 1) / d.weight if centred else 1.0)
     mean, mean_square, outlying = typical_moments(outside, row_weights(d))
     total = mean * freedom / radius

@@ -1,0 +1,51 @@
+"""The components of a resample in the order, with the signs and in the basis of those of the fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.measures import floats
+from eckart.arrays import Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+
+_APART = 3.0
+"""Components are separable if their variances differ by this many standard errors."""
+
+
+def close_groups(d: Decomposition) -> tuple[tuple[int, ...], ...]:
+    """Runs of neighbours whose variances differ by less than three standard errors of the difference of logarithms."""
+    logarithms = np.log(np.maximum(floats(d.explained_variance), 1e-300))
+    limit = _APART * 2.0 / max(d.weight, 1.0) ** 0.5
+    groups: list[list[int]] = [[0]] if d.k else []
+    for i in range(1, d.k):
+        if logarithms[i - 1] - logarithms[i] < limit:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return tuple(tuple(group) for group in groups if len(group) > 1)
+
+
+def rotated_groups(wanted: Floats, found: Floats, groups: tuple[tuple[int, ...], ...]) -> Floats:
+    """`found` with each group's columns rotated onto the wanted ones: min ||wanted - found R||, R orthogonal."""
+    result = found.copy()
+    for group in groups:
+        columns = list(group)
+        left, _, right = np.linalg.svd(found[:, columns].T @ wanted[:, columns])
+        result[:, columns] = found[:, columns] @ (left @ right)
+    return result
+
+
+def pair(wanted: Floats, found: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """For each wanted component, the match that maximises the sum of squared cosines, with its sign and size."""
+    from scipy.optimize import linear_sum_assignment
+
+    cosines = wanted.T @ found
+    _, indices = linear_sum_assignment(-(cosines**2))
+    chosen = cosines[np.arange(len(indices)), indices]
+    return indices, np.where(chosen < 0, -1.0, 1.0), np.minimum(np.abs(chosen), 1.0)

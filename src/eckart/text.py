@@ -246,7 +246,7 @@ def _shown(cell: Cell, kind: str, decimals: int | None) -> str:
 
 
 def _share(cell: float) -> str:
-    """A share in percent. '>' marks one that is not rounded up to 100 %: bounds beside it have more digits."""
+    """A share in percent. '>' marks one that is not rounded up to 100 %: bounds shown next to it have more digits."""
     shown = percent(cell, 2)
     return shown if shown == f"{100 * cell:.2f} %" else f">{shown}"
 

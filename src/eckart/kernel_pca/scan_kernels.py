@@ -201,7 +201,7 @@ def scan_kernels(
         Number of neighbours used to compute the trustworthiness. To find the groups, at least log2(n) neighbours are
         used.
     max_rows : int, default 1000
-        Number of rows sampled from larger data. One fifth of them is held out for the pre-images.
+        Number of rows sampled from larger data. One fifth of them is held out.
     random_state : int, Generator or None, default None
         Seed for the sampling. None uses a fixed seed.
     **options : dict

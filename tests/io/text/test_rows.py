@@ -212,7 +212,7 @@ def test_both_ways_name_the_same_line_and_cell(tmp_path, wrong, labelled, end):
         (lambda i: f"${i}.5", "7.5", "is not a number with the symbol '$'"),
         (lambda i: "true" if i % 2 else "false", "maybe", "is neither true nor false"),
         (lambda i: f"{i}.5", "(5)", "with a minus sign instead of parentheses"),
-        (lambda _i: "", "5", "it has none at the beginning"),
+        (lambda _i: "", "5", "it is empty at the beginning"),
     ],
     ids=["dollars", "truths", "parentheses", "empty"],
 )

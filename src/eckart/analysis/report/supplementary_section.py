@@ -41,7 +41,7 @@ def supplementary(found: Analysis) -> tuple[tuple[str, ...], dict[str, Table]]:
     names = component_labels(d)[:shown]
     caption = (
         "Share of the variance of the scores that each column explains: eta2 for a category, r2 for a date. An "
-        "association is reported if its p-value, multiplied by the number of shares in this table, is below 0.05."
+        "association is reported if its p-value is below 0.05 after Bonferroni correction for all shares in this table."
     )
     kinds = ("text", "text", *("percent",) * shown)
     whole = Table("Categories and dates", ("column", "role", *names), tuple(rows), caption, kinds)

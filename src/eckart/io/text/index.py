@@ -126,10 +126,9 @@ class TextIndex:
             if cells.null_count < len(cells):
                 row = pc.index(pc.is_valid(cells), True).as_py()
                 raise FileError(
-                    f"{page.place(row)}: the column {quoted(column)} has a value, but it has none at the beginning of "
-                    "the file. Eckart reads files of this size in "
-                    "blocks and needs to know the columns at the beginning. Remove the column from "
-                    "the file."
+                    f"{page.place(row)}: the column {quoted(column)} contains a value, but it is empty at the "
+                    "beginning of the file. Eckart reads files of this size in blocks, and the beginning of the file determines "
+                    "which columns it reads. Remove the column from the file."
                 )
         for column in self.texts:
             cells, _ = looks_numeric(table.column(column), self.layout.decimal)

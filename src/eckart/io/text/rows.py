@@ -235,8 +235,8 @@ def _layout(head: bytes, options: TextOptions, opened: OpenedFile) -> Layout:
     layout = sniff(head, options, opened.name)
     if layout.data != head:
         raise FileError(
-            f"{opened.name} is separated by spaces, and Eckart cannot read such files in blocks. Save the "
-            "file with tabs or commas between the cells."
+            f"The cells of {opened.name} are separated by spaces, and Eckart cannot read such files in blocks. Save "
+            "the file with tabs or commas between the cells."
         )
     return layout
 

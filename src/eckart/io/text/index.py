@@ -127,8 +127,8 @@ class TextIndex:
                 row = pc.index(pc.is_valid(cells), True).as_py()
                 raise FileError(
                     f"{page.place(row)}: the column {quoted(column)} contains a value, but it is empty at the "
-                    "beginning of the file. Eckart reads files of this size in blocks, and the beginning of the file determines "
-                    "which columns it reads. Remove the column from the file."
+                    "beginning of the file. Eckart reads files of this size in blocks, and the beginning of the file "
+                    "determines which columns it reads. Remove the column from the file."
                 )
         for column in self.texts:
             cells, _ = looks_numeric(table.column(column), self.layout.decimal)

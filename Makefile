@@ -21,6 +21,9 @@ NEEDS := pyproject.toml constraints.txt
 WITH_TORCH ?=
 ARGS ?=
 
+# Tests start hundreds of processes. Without compiled modules on disk each of them would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test pytest test-oldest coverage fuzz lint ruff types contracts docstrings format docs docs-check bench clean

@@ -1,5 +1,6 @@
 """What holds for every test: no windows, repeatable examples, a word about what was not run."""
 
+import gc
 import importlib.metadata
 import importlib.util
 import os
@@ -61,11 +62,19 @@ def english(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by their path, and run the slow ones first: at the end, other processes would wait for them."""
     for item in items:
         path = Path(item.path).as_posix().partition("/tests/")[2]
         for name, parts in _MARKED.items():
             if any(part in f"/{path}" for part in parts):
                 item.add_marker(name)
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Leave the tests and imported modules, about a million objects, out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

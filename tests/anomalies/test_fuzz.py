@@ -6,7 +6,6 @@ import argparse
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +37,7 @@ UNCOMPARED = {
 @pytest.mark.parametrize("seed", range(2))
 def test_damaged_files_are_refused_or_read_right(seed: int) -> None:
     """Each run first writes all valid files, so two long runs take less time than four short ones."""
-    found = run(argparse.Namespace(first=0, last=1000, seed=seed, seconds=0.0, only="", keep="", jobs=1))
+    found = run(argparse.Namespace(first=0, last=1000, seed=seed, seconds=0.0, only="", keep="", jobs=1, progress=60.0))
     assert found.faults == []
     assert found.ran == set(range(1000))
 
@@ -48,10 +47,13 @@ def test_every_end_of_a_run_is_reported(limit: str) -> None:
     """The summary tells which mutations ran, and the exit code whether there were faults."""
     command = [sys.executable, "-m", "tests.anomalies.fuzz", "--only", "plain.csv", "--seed", "3", "--from", "20"]
     more = ["--count", "100000"]
-    command += {"SIGTERM": more, "--seconds": [*more, "--seconds", "15"], "--to": ["--to", "24"]}[limit]
+    command += {
+        "SIGTERM": [*more, "--progress", "0"], "--seconds": [*more, "--seconds", "5"], "--to": ["--to", "24"],
+    }[limit]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as process:
         if limit == "SIGTERM":
-            time.sleep(15)
+            assert process.stdout is not None
+            assert "1 ran" in next(line for line in process.stdout if "0 ran" not in line)
             process.terminate()
         told = process.communicate(timeout=300)[0].splitlines()[-1]
     assert process.returncode == 0

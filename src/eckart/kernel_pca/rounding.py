@@ -15,6 +15,7 @@ the trace of H K H.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -38,9 +39,9 @@ def shortfall(columns: int = MEASURED_SUMS, probability: float = FAILURE_PROBABI
     ||E Z||_F^2 is a mean of chi-squared numbers, weighted by the squared singular values of E; it is small with the
     largest probability where there is only one.
     """
-    from scipy.stats import chi2
+    from scipy.special import gammaincinv
 
-    return float(np.sqrt(chi2.ppf(probability, columns)))
+    return math.sqrt(2.0 * gammaincinv(columns / 2.0, probability))  # the quantile of chi-squared numbers
 
 
 def measured(error: np.ndarray) -> float:

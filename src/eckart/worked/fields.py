@@ -87,7 +87,7 @@ class Eigenpair:
     def outer(self, left: Sequence[Element], right: Sequence[Element], squared: Element | None = None) -> sp.Matrix:
         """left right^T / s at the root: one term of A = ∑ σ u v^T."""
         inverse = reciprocal(self.squared_length if squared is None else squared)
-        return sp.Matrix([[self.at_root(a * b * inverse) for b in right] for a in left])
+        return sp.Matrix([[self.at_root(a * b) for b in right] for a in (a * inverse for a in left)])
 
     def suited(self, matrix: sp.Matrix) -> Eigenpair:
         """The pair for computations with this matrix: as expressions, if the field does not contain its entries."""

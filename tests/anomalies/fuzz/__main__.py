@@ -35,8 +35,6 @@ SECONDS, WAITING, MEMORY = 10, 900, 6 * 2**30
 """Limits of one file: processor time, time by the clock (for files that make the process wait), memory."""
 _FIRST = ("rows.npy", "csr.npz", "lzf.h5")
 """Read before the clock runs: their first decomposition imports modules and compiles loops."""
-PROGRESS = 60.0
-"""Seconds between two lines on the progress."""
 _SHARE = 0.15
 """Of the mutations that also go through a decomposition, and through the command line."""
 
@@ -64,6 +62,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=0.0, help="stop after this time, whatever the count")
+    parser.add_argument("--progress", type=float, default=60.0, help="seconds between two lines on the progress")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="files whose name contains this")
     parser.add_argument("--keep", default="", help="folder for the files that were read wrongly")
@@ -146,7 +145,7 @@ def run(
                 if "ended" in line:
                     found.tally[line["ended"]] += 1
                     found.ran.add(line["index"])
-                if time.monotonic() - told > PROGRESS:
+                if time.monotonic() - told > given.progress:
                     told = time.monotonic()
                     show(f"seed {given.seed}: {found.counts()} of {count:,}")
 

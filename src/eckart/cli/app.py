@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from click.exceptions import Abort, Exit
@@ -20,6 +20,9 @@ from click.exceptions import Abort, Exit
 from eckart import cleanup
 from eckart.cli.console import Console, one_line
 from eckart.cli.option_hints import with_suggestions
+
+if TYPE_CHECKING:
+    from eckart.errors import EckartError
 
 FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 _TERMINATION = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGALRM") if hasattr(signal, name))
@@ -180,14 +183,10 @@ class Application(click.Group):
 
 def translated(error: Exception) -> click.ClickException:
     """An exception as one line and its exit code."""
-    from eckart.errors import CheckpointError, ClusterError, EckartError, MemoryBudgetError, MissingDependencyError
+    from eckart.errors import EckartError
 
-    if isinstance(error, MemoryBudgetError | MissingDependencyError | ClusterError):
-        return Failed(error.worded("cli"))
-    if (isinstance(error, CheckpointError) and _refused_by_system(error)) or _is_full(error):
-        return Failed(error.worded("cli") if isinstance(error, EckartError) else str(error))
     if isinstance(error, EckartError):
-        return Refused(error.worded("cli"))
+        return (Failed if _is_of_the_machine(error) else Refused)(error.worded("cli"))
     if isinstance(error, MemoryError):
         return Failed(
             "Eckart ran out of memory. Read fewer columns with --columns, or request fewer components "
@@ -202,18 +201,21 @@ def translated(error: Exception) -> click.ClickException:
     )
 
 
+def _is_of_the_machine(error: EckartError) -> bool:
+    """Whether the machine failed, not the input: memory, a package, a cluster, a disk."""
+    from eckart.errors import CheckpointError, ClusterError, FileError, MemoryBudgetError, MissingDependencyError
+    from eckart.files import is_full
+
+    if isinstance(error, MemoryBudgetError | MissingDependencyError | ClusterError):
+        return True
+    full = isinstance(error, FileError) and is_full(error.__cause__)
+    return full or (isinstance(error, CheckpointError) and _refused_by_system(error))
+
+
 def _refused_by_system(error: BaseException) -> bool:
     """Whether the cause is a full disk, a missing folder or a similar failure."""
     cause = error.__cause__
     return cause is not None and (isinstance(cause, OSError) or _refused_by_system(cause))
-
-
-def _is_full(error: BaseException) -> bool:
-    """Whether a file could not be written because the disk is full."""
-    from eckart.errors import FileError
-    from eckart.files import is_full
-
-    return isinstance(error, FileError) and is_full(error.__cause__)
 
 
 def _tell(console: Console, error: click.ClickException) -> None:

@@ -280,6 +280,16 @@ def check(d: Decomposition, refusal: str) -> None:
     """Refuse unless the shapes of the arrays agree and the factors are finite."""
     if len(np.shape(d.values)) != 1:
         raise ModelFileError(f"{refusal}: values has shape {np.shape(d.values)}, but it must be one-dimensional.")
+    _check_factors(d, refusal)
+    if d.scale is not None and not (to_numpy(d.scale) > 0).all():
+        raise ModelFileError(f"{refusal}: scale contains zero or negative entries, but it divides the columns.")
+    if fault := d.details.fault(d.rows):
+        raise ModelFileError(f"{refusal}: {fault}.")
+    _check_names(d, refusal)
+    _check_certificate(d, refusal)
+
+
+def _check_factors(d: Decomposition, refusal: str) -> None:
     k, rows, columns = d.k, d.rows, d.columns
     wanted = {"values": (k,), "right": (columns, k), "left": (rows, k), "mean": (columns,), "scale": (columns,)}
     for name, shape in wanted.items():
@@ -296,12 +306,6 @@ def check(d: Decomposition, refusal: str) -> None:
             raise ModelFileError(
                 f"{refusal}: {name} contains NaN or infinite entries. Compute the decomposition again."
             )
-    if d.scale is not None and not (to_numpy(d.scale) > 0).all():
-        raise ModelFileError(f"{refusal}: scale contains zero or negative entries, but it divides the columns.")
-    if fault := d.details.fault(d.rows):
-        raise ModelFileError(f"{refusal}: {fault}.")
-    _check_names(d, refusal)
-    _check_certificate(d, refusal)
 
 
 def _check_names(d: Decomposition, refusal: str) -> None:

@@ -12,6 +12,7 @@ from eckart.arrays import Array
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import passes_for_excess
 from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, best_probe_bound, length_quantile
+from eckart.forwarding import forwarded
 
 Outcome = Literal["proved", "missed", "improve", "stopped", "hidden"]
 """hidden: rounding errors are larger than the distance from the complement to the bound that is needed."""
@@ -75,13 +76,8 @@ class Phase:
     basis: Basis
     passes: int
 
-    @property
-    def bound(self) -> float:
-        return self.bounded.bound
-
-    @property
-    def run(self) -> ProbeRun:
-        return self.bounded.run
+    bound = forwarded[float]("bounded.bound")
+    run = forwarded[ProbeRun]("bounded.run")
 
     def missed_vectors(self, above: float) -> Array:
         """Ritz vectors of the complement with values above a threshold."""

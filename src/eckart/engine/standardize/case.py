@@ -20,6 +20,7 @@ from eckart.engine.standardize.moments import Moments, Units, describe
 from eckart.engine.standardize.rounding import DEVIATIONS, ENTRY, deviation_of_sum, euclidean, gamma
 from eckart.engine.standardize.small import Materialized, materialize
 from eckart.engine.transformed import Centered, Scaled, Wrapped
+from eckart.forwarding import forwarded
 from eckart.notes import Note
 
 Given = RowBlocks | StackedBlocks
@@ -56,9 +57,12 @@ class Case:
 
     # The data
 
-    @property
-    def data(self) -> Given:
-        return self._given
+    data = forwarded[Given]("_given")
+    precision = forwarded[str]("_given.precision")
+    passes = forwarded[int]("_given.passes")
+    notes = forwarded[tuple[Note, ...]]("_given.counter.notes")
+    prototype = forwarded[Array]("_given.prototype")
+    sparse = forwarded[bool]("_given.sparse")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,29 +70,9 @@ class Case:
         return (columns, rows) if self.transposed else (rows, columns)
 
     @property
-    def passes(self) -> int:
-        return self._given.passes
-
-    @property
-    def prototype(self) -> Array:
-        return self._given.prototype
-
-    @property
-    def sparse(self) -> bool:
-        return bool(self._given.sparse)
-
-    @property
-    def precision(self) -> str:
-        return self._given.precision
-
-    @property
     def weights(self) -> np.ndarray | None:
         roots = self._given.weight_roots
         return None if roots is None else to_numpy(roots) ** 2
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        return self._given.counter.notes
 
     @property
     def workbench(self) -> Array:

@@ -96,11 +96,8 @@ def _query(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     count = 3 if dropped else 2
     member = rng.integers(0, count, cols)
     groups = np.array([[int(member[j] == g) * int(rng.integers(1, 3)) for j in range(cols)] for g in range(count)])
-    mixed = difficulty == 2 or (difficulty == 3 and not dropped)
-    if mixed:
-        left = rng.integers(0, 4, (rows, count))
-    else:
-        left = np.eye(count, dtype=int)[rng.integers(0, count, rows)] * rng.integers(1, 6, (rows, 1))
+    mixed = difficulty > 1 and not dropped
+    left = rng.integers(0, 4, (rows, count)) if mixed else _one_group_each(rng, rows, count)
     matrix = sp.Matrix(left.tolist()) * sp.Matrix(groups.tolist())
     q = [0] * cols
     q[int(rng.integers(cols))] = int(rng.integers(1, 6))
@@ -108,6 +105,11 @@ def _query(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     products = left.T @ left
     clean = not mixed or (products[0, 1] != 0 and _has_whole_spectrum(products @ groups @ groups.T))
     return Problem(matrix, arguments, (Equation("q", sp.Matrix([q])),), values={"k": 2, "rank": count, "clean": clean})
+
+
+def _one_group_each(rng: Random, rows: int, count: int) -> np.ndarray:
+    """How much each row likes each group: exactly one of them."""
+    return np.eye(count, dtype=int)[rng.integers(0, count, rows)] * rng.integers(1, 6, (rows, 1))
 
 
 def _has_whole_spectrum(m: Any) -> bool:

@@ -224,8 +224,10 @@ def _from_entries(rows: dict[tuple[int, int], Row], target: Target) -> Grid:
 def _is_complete(places: set[tuple[int, int]], every: set[tuple[int, int]], target: Target) -> bool:
     """Whether all entries are given, or those above the diagonal of a triangular or symmetric matrix."""
     above = {(a, b) for a, b in every if a < b}
-    hollow = target.value.is_symmetric() and not any(target.value.diagonal())
-    return places in (every, above | {(a, b) for a, b in every if a == b}) or (hollow and places == above)
+    if places in (every, above | {(a, b) for a, b in every if a == b}):
+        return True
+    # Last, because SymPy simplifies every entry to compare it with its mirror image.
+    return places == above and not any(target.value.diagonal()) and bool(target.value.is_symmetric())
 
 
 def _entry_place(row: Row, letters: set[str]) -> tuple[int, int] | None:

@@ -269,3 +269,45 @@ def test_a_copy_is_removed_with_the_run_that_made_it(tmp_path, monkeypatch, opti
     finally:
         gc.enable()
     assert d.values[0] > d.values[1]
+
+
+def _entries_with_a_gap(folder):
+    """Matrix Market file whose last row has a value that is missing."""
+    path = folder / "gap.mtx"
+    lines = [f"{row} {1 + row % 7} {row}.5" for row in range(1, 200)]
+    path.write_text("\n".join(["%%MatrixMarket matrix coordinate real general", "200 7 200", *lines, "200 1 nan"]))
+    return path
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda path: ek.decompose(path, "svd", k=2, stream=True),
+        lambda path: ek.PCA(2, memory="20kB").fit(path),
+        lambda path: ek.choose_rank(path, memory="20kB"),
+        lambda path: ek.analyze(path, memory="20kB"),
+        lambda path: ek.project_to(
+            ek.decompose(np.random.default_rng(0).standard_normal((20, 7)), k=2), path, f"{path}.npy"
+        ),
+    ],
+    ids=["decompose", "fit", "choose_rank", "analyze", "project_to"],
+)
+def test_the_copy_is_gone_while_the_error_exists(tmp_path, monkeypatch, call):
+    """The traceback refers to the variables of the failed call; an interactive session keeps it."""
+    monkeypatch.setenv("ECKART_SPOOL", str(tmp_path / "spool"))
+    (tmp_path / "spool").mkdir()
+    path = _entries_with_a_gap(tmp_path)
+    with pytest.raises(ek.errors.EckartError) as caught:
+        call(path)
+    assert not list((tmp_path / "spool").iterdir())
+    assert caught.value.__traceback__ is not None
+
+
+def test_a_failed_call_keeps_the_copy_of_a_source_that_the_caller_opened(tmp_path, monkeypatch):
+    monkeypatch.setenv("ECKART_SPOOL", str(tmp_path / "spool"))
+    (tmp_path / "spool").mkdir()
+    source = ek.open_data(_entries_with_a_gap(tmp_path), stream=True)
+    with pytest.raises(ek.errors.EckartError):
+        ek.decompose(source, "svd", k=2, stream=True)
+    assert len(list((tmp_path / "spool").iterdir())) == 1
+    assert source.read(0, 2).shape == (2, 7)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from eckart.aliases import Keywords
+from eckart.cleanup import RemovedOnError
 from eckart.engine.svd_options import SVDOptions
 from eckart.errors import MemoryBudgetError, ParameterError
 from eckart.formatting import counted
@@ -205,15 +206,16 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     0.966667 0.966667
     """
     chosen = method if isinstance(method, Method) else get_method(method)
-    data, options = _opened_with(data, options)
     started = time.monotonic()
-    with _callback_with_bar(chosen, options):
-        _check_options(chosen, options)
-        device = options.pop("device", None) if chosen.device != "own" else None
-        if device is not None:
-            result = _decompose_on(device, data, chosen, options)
-        else:
-            result = chosen.function("fit")(data, **options)
+    with RemovedOnError():
+        data, options = _opened_with(data, options)
+        with _callback_with_bar(chosen, options):
+            _check_options(chosen, options)
+            device = options.pop("device", None) if chosen.device != "own" else None
+            if device is not None:
+                result = _decompose_on(device, data, chosen, options)
+            else:
+                result = chosen.function("fit")(data, **options)
     if logger.isEnabledFor(logging.INFO):
         logger.info("%s", _one_line(result, time.monotonic() - started))
     return result
@@ -278,8 +280,9 @@ def plan(data: object, method: str = "pca", **options: object) -> Plan:
                 f"{either('Decompose the data and read the plan attribute of the result instead.', '')}"
             ).rstrip()
         )
-    data, options = _opened_with(data, options)
-    made: Plan = chosen.function("plan")(data, **options)
+    with RemovedOnError():
+        data, options = _opened_with(data, options)
+        made: Plan = chosen.function("plan")(data, **options)
     return made
 
 

@@ -15,12 +15,16 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from types import FrameType
 
 _SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
 _numbers = itertools.count()
 _removers: dict[int, tuple[int, Callable[[], object]]] = {}
 """(process, function that removes its files): a forked child inherits the list but does not own the files."""
+
+_on_error: ContextVar[list[Callable[[], Callable[[], object] | None]] | None] = ContextVar("on_error", default=None)
+"""Weak references to functions that remove what the current call of a public function has made."""
 
 
 def add(remove: Callable[[], object]) -> int:
@@ -52,6 +56,32 @@ def removed_on_signal(remove: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         discard(number)
+
+
+def remove_on_error(remove: Callable[[], Callable[[], object] | None]) -> None:
+    """Call the function that `remove` refers to if the current call of a public function fails."""
+    if (made := _on_error.get()) is not None:
+        made.append(remove)
+
+
+class RemovedOnError:
+    """Remove what a `with` block has made if it raises an error; of nested blocks, the outermost acts.
+
+    The traceback of an error refers to the variables of the failed call. Files that one of them owns would exist as
+    long as the error, which interactive sessions keep.
+    """
+
+    def __enter__(self) -> None:
+        self._token = _on_error.set([]) if _on_error.get() is None else None
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._token is None:
+            return
+        made = _on_error.get() or ()
+        _on_error.reset(self._token)
+        for reference in made if kind is not None else ():
+            if (remove := reference()) is not None:
+                remove()
 
 
 @atexit.register

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar
 
+from eckart.cleanup import RemovedOnError
 from eckart.documentation import document
 from eckart.errors import InputError
 from eckart.options import hint_keywords
@@ -64,10 +65,11 @@ def takes_fitted(
     @functools.wraps(function)
     def accepting(*args: Any, **options: Any) -> R:
         if args:
-            return function(decomposition_of(args[0]), *args[1:], **options)
-        if first in options:
+            args = (decomposition_of(args[0]), *args[1:])
+        elif first in options:
             options[first] = decomposition_of(options[first])
-        return function(*args, **options)
+        with RemovedOnError():
+            return function(*args, **options)
 
     return document(accepting)
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
 
+from eckart.cleanup import RemovedOnError
 from eckart.errors import ParameterError
 from eckart.wording import assigned
 
@@ -195,7 +196,10 @@ def _hint(name: str, allowed: Sequence[str]) -> str:
 
 
 def hint_keywords(function: Function) -> Function:
-    """Refuse unknown keyword arguments with the name to use instead; Python's own error does not have it."""
+    """Refuse unknown keyword arguments with the name to use instead; Python's own error does not have it.
+
+    Temporary files of calls that fail are removed.
+    """
     parameters = inspect.signature(function).parameters
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return function
@@ -205,7 +209,8 @@ def hint_keywords(function: Function) -> Function:
     def checked(*args: object, **kwargs: object) -> object:
         if not kwargs.keys() <= known:
             check_names(function.__name__, kwargs, names)
-        return function(*args, **kwargs)
+        with RemovedOnError():
+            return function(*args, **kwargs)
 
     return cast("Function", checked)
 

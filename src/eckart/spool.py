@@ -48,6 +48,7 @@ class Spool:
                 f"environment variable {VARIABLE} to a folder with enough free space for a copy of "
                 "the data."
             ) from error
+        cleanup.remove_on_error(weakref.WeakMethod(self.remove))
 
     def _made(self, folder: Path) -> bool:
         """Create and lock the folder; False if the name or the lock was taken.

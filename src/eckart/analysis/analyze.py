@@ -22,6 +22,7 @@ from eckart.analysis.unusual import dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
 from eckart.arrays import Array, Matrix, is_array, is_sparse, to_numpy
+from eckart.cleanup import RemovedOnError
 from eckart.devices import sparse_to_host
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.engine.leading import leading
@@ -124,12 +125,13 @@ def analyze(
         )
     given, others = split_options(options)
     memory = memory_bytes(others.get("memory"))
-    found = open_with(source, given, memory=memory, stream=others.get("stream"))
-    table = found if isinstance(found, Source | RowSource) else _plain(found)
-    opened = isinstance(source, Source | RowSource)  # the caller chose its columns
-    if not opened and (given is None or given.columns is None):
-        table = without_identifiers(table)
-    return _of_table(table, method, dict(labels or {}), ranks, others)
+    with RemovedOnError():
+        found = open_with(source, given, memory=memory, stream=others.get("stream"))
+        table = found if isinstance(found, Source | RowSource) else _plain(found)
+        opened = isinstance(source, Source | RowSource)  # the caller chose its columns
+        if not opened and (given is None or given.columns is None):
+            table = without_identifiers(table)
+        return _of_table(table, method, dict(labels or {}), ranks, others)
 
 
 def _plain(array: Array) -> DataSource:

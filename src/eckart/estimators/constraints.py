@@ -12,6 +12,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, make_constraint
 
+from eckart.cleanup import RemovedOnError
 from eckart.errors import ParameterError
 from eckart.io.read_options import NAMES, NO_OPTIONS
 from eckart.options import check_names
@@ -69,7 +70,8 @@ def validated(method: Method) -> Method:
                 if not get_config()["skip_parameter_validation"]:
                     self._validate_params()
                 break
-        return method(self, *args, **kwargs)
+        with RemovedOnError():
+            return method(self, *args, **kwargs)
 
     return cast("Method", checked)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 _OPTION = re.compile(rf"\b({'|'.join(NAMES)})=")
-_FRAMES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
+_FRAMES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf", "dask", "dask_expr")
 
 
 def take(estimator: BaseEstimator, X: Matrix, *, reset: bool) -> Matrix:

@@ -17,6 +17,7 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, Matrix
+from eckart.cleanup import RemovedOnError
 from eckart.devices import Device, is_off_host
 from eckart.documentation import document
 from eckart.estimators.constraints import validated
@@ -125,7 +126,8 @@ class Estimator(SharesAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMi
             If the number or the names of the columns differ from those of the fitted data.
         """
         self._check_fitted()
-        return self._scores(self._take(X, reset=False))
+        with RemovedOnError():
+            return self._scores(self._take(X, reset=False))
 
     @abstractmethod
     def _fit(self, X: object) -> Matrix:

@@ -49,17 +49,27 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
         return sparse
     expanded = _expanded(native)
     frame, native = (frame, native) if expanded is native else (expanded.to_native(), expanded)
-    columns, notes = unique_names([str(name) for name in _column_names(frame, native)])
-    if 0 in native.shape:
-        lacking = "rows" if native.shape[0] == 0 else "columns"
-        raise InputError(
-            f"The data frame has no {lacking} (its shape is {native.shape}), so there is nothing to analyse."
-        )
+    columns, notes = unique_names(column_labels(frame if _is_pandas(frame) else native))
+    refuse_empty_frame(native.shape)
     parts = _parts(native, columns, frame)
     parts.notes[:0] = notes
     check_row_names(row_names, [text.name for text in parts.texts], "The data frame")
-    parts.row_names = _pandas_index(frame) if row_names == "auto" else None
+    parts.row_names = index_names(frame) if row_names == "auto" else None
     return assemble(parts, "data", row_names)
+
+
+def refuse_empty_frame(shape: tuple[int, int]) -> None:
+    if 0 in shape:
+        lacking = "rows" if shape[0] == 0 else "columns"
+        raise InputError(f"The data frame has no {lacking} (its shape is {shape}), so there is nothing to analyse.")
+
+
+def refuse_without_numbers(numbers: Sequence[object], columns: Sequence[str]) -> None:
+    if not numbers and columns:
+        raise InputError(
+            f"The data frame has no numeric column. Its columns are {listed(columns)}. Convert at "
+            "least one column to numbers."
+        )
 
 
 def _expanded(native: Frame) -> Frame:
@@ -113,13 +123,12 @@ def _renamed(frame: Frame) -> Frame:
     return frame
 
 
-def _column_names(frame: Frame, native: Frame) -> list[object]:
-    if _is_pandas(frame):
-        return [" ".join(map(str, name)) if isinstance(name, tuple) else name for name in frame.columns]
-    return list(native.columns)
+def column_labels(frame: Frame) -> list[str]:
+    """The names of the columns as text; the levels of pandas labels are joined."""
+    return [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in frame.columns]
 
 
-def _pandas_index(frame: Frame) -> tuple[str, ...] | None:
+def index_names(frame: Frame) -> tuple[str, ...] | None:
     """The row names of a pandas frame, if its index consists of words and is not just a count."""
     if not _is_pandas(frame) or not len(frame.index):
         return None
@@ -145,7 +154,7 @@ def _pandas_sparse(frame: Frame) -> MemorySource | None:
         )
     columns, notes = unique_names([str(name) for name in frame.columns])
     matrix = canonical(frame.sparse.to_coo())
-    return MemorySource(matrix, Metadata("data", _pandas_index(frame), tuple(columns), {}, tuple(notes)))
+    return MemorySource(matrix, Metadata("data", index_names(frame), tuple(columns), {}, tuple(notes)))
 
 
 def _of_kind(kinds: dict[str, str], *wanted: str) -> list[str]:
@@ -153,28 +162,46 @@ def _of_kind(kinds: dict[str, str], *wanted: str) -> list[str]:
 
 
 def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
-    series = {name: native[place] for name, place in zip(columns, native.columns, strict=True)}
-    kinds = {name: _kind(name, column) for name, column in series.items()}
+    series = _by_name(native, columns)
+    kinds = kinds_of(series)
     names = _of_kind(kinds, "number", "truth", "object")
-    if not names:
-        raise InputError(
-            f"The data frame has no numeric column. Its columns are {listed(columns)}. Convert at "
-            "least one column to numbers."
-        )
+    refuse_without_numbers(names, columns)
     if names == columns and _one_block(frame):
         matrix = frame.to_numpy()
     else:
-        matrix = _stacked([_numbers(name, series[name]) for name in names])
+        matrix = stacked_numbers({name: series[name] for name in names})
+    large = [name for j, name in enumerate(names) if series[name].dtype.is_integer() and is_rounded(matrix[:, j])]
+    return Parts(matrix, names, set_aside(series, kinds), kind_notes(series, kinds, large))
+
+
+def _by_name(native: Frame, columns: Sequence[str]) -> dict[str, Frame]:
+    return {name: native[place] for name, place in zip(columns, native.columns, strict=True)}
+
+
+def series_of(frame: Frame, columns: Sequence[str]) -> dict[str, Frame]:
+    """The columns of a pandas frame as narwhals series, under other names."""
+    import narwhals as nw
+
+    return _by_name(nw.from_native(_renamed(frame)), columns)
+
+
+def kinds_of(series: dict[str, Frame]) -> dict[str, str]:
+    """Kind of each column: number, truth, object, text, date or other."""
+    return {name: _kind(name, column) for name, column in series.items()}
+
+
+def set_aside(series: dict[str, Frame], kinds: dict[str, str]) -> list[Text]:
+    """The columns of text and of dates; numbers stored as text are refused."""
     texts = [_text(name, series[name], kind) for name, kind in kinds.items() if kind in ("text", "date")]
-    return Parts(matrix, names, _checked(texts, series), _notes(kinds, series, names, matrix))
+    return _checked(texts, series)
 
 
-def _notes(kinds: dict[str, str], series: dict[str, Frame], names: list[str], matrix: np.ndarray) -> list[Note]:
+def kind_notes(series: dict[str, Frame], kinds: dict[str, str], rounded: Sequence[str] = ()) -> list[Note]:
+    """Notes on columns of truth values, of `rounded` integers, and of values that are not numbers."""
     truths = _of_kind(kinds, "truth")
     left_out = [f"{name} ({series[name].dtype})" for name in _of_kind(kinds, "other")]
-    large = [name for j, name in enumerate(names) if series[name].dtype.is_integer() and is_rounded(matrix[:, j])]
     notes = [Note("truth_values", about_columns(truths, *TRUTH_VALUES))] if truths else []
-    notes += rounding_notes(large)
+    notes += rounding_notes(rounded)
     return notes + ([Note("not_numbers", about_columns(left_out, *NOT_NUMBERS))] if left_out else [])
 
 
@@ -184,7 +211,9 @@ def _one_block(frame: Frame) -> bool:
     return len(kinds) == 1 and kinds <= {np.dtype(np.float32), np.dtype(np.float64)}
 
 
-def _stacked(numbers: list[np.ndarray]) -> np.ndarray:
+def stacked_numbers(series: dict[str, Frame]) -> np.ndarray:
+    """Columns of numbers as one matrix: float32 if all of them are, otherwise float64."""
+    numbers = [_numbers(name, column) for name, column in series.items()]
     single = all(column.dtype == np.float32 for column in numbers)
     if len(numbers) == 1 and numbers[0].dtype in (np.float32, np.float64):
         return numbers[0].reshape(-1, 1)

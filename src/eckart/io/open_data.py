@@ -141,7 +141,7 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
     if isinstance(data, type):  # a class has the methods that the protocols ask for, but no rows
         raise InputError(f"{data.__name__} is a class, not a table. Pass an instance of this class.")
     if is_dask(data):  # before the protocols: a delayed value claims to have every attribute
-        return dask_rows(data) if is_dask_table(data) else _refuse(data)
+        return _dask(data, options) if is_dask_table(data) else _refuse(data)
     if (stored := _stored(data, options, memory)) is not None:  # h5py raises when a closed array is asked for its shape
         return stored
     if isinstance(data, Source | RowSource) or is_sparse(data):
@@ -159,6 +159,12 @@ def _numpy(data: np.ndarray, options: ReadOptions, memory: int | None) -> DataSo
     if data.dtype.names is not None and data.ndim == 1:  # records: their fields are columns
         return _python({name: data[name] for name in data.dtype.names}, options, memory)
     return plain_array(data)
+
+
+def _dask(data: Any, options: ReadOptions) -> RowSource:
+    from eckart.io.objects.dask_frames import dask_frame_rows
+
+    return dask_frame_rows(data, options.row_names) if hasattr(data, "columns") else dask_rows(data)
 
 
 def _narwhals(data: object, options: ReadOptions, memory: int | None) -> DataSource:

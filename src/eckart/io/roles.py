@@ -112,6 +112,14 @@ def check_row_names(asked: str | None, available: Sequence[str], name: str) -> N
         )
 
 
+def names_dropped(columns: Sequence[str]) -> Note:
+    """A note that these columns do not name or label the rows, because there are too many rows."""
+    return Note(
+        "names_dropped",
+        f"The names and labels in {listed(columns)} were dropped, because there are more than {MOST_NAMES:,} rows.",
+    )
+
+
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
     """Give every column a unique name on one line and report changes."""
     plain = [_BREAK.sub(" ", name).strip() or f"column {position}" for position, name in enumerate(names, 1)]

@@ -1,4 +1,4 @@
-"""A Dask array or data frame as rows: its row chunks are the blocks and stay on their workers."""
+"""A Dask array as rows: its row chunks are the blocks and stay on their workers."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ class DaskRows:
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
     density: float = 1.0
+    integers: Sequence[int] = ()
+    """Positions of columns whose numbers float64 may round."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -77,8 +79,7 @@ class DaskRows:
                 f"an array of shape {block.shape}. Correct the shapes that you passed when you created the "
                 "array, for example to dask.array.from_delayed."
             )
-        if is_long(np.dtype(self.array.dtype)):
-            self.metadata.rounded.check(block, range(expected[1]), self.metadata.column_names)
+        self.metadata.rounded.check(block, self.integers, self.metadata.column_names)
         return block
 
     def _part(self, chunk: int, start: int, stop: int) -> Block:
@@ -86,7 +87,7 @@ class DaskRows:
         first, last = self.edges[chunk], self.edges[chunk + 1]
         rows = self.array.blocks[chunk, 0][max(start, first) - first : min(stop, last) - first]
         block = f"block {chunk + 1:,} of {len(self.edges) - 1:,} (rows {first + 1:,} to {last:,})"
-        with _named_errors(block):
+        with named_errors(block):
             return self.accept(rows.to_delayed()[0, 0].compute(), max(start, first), min(stop, last))
 
     def fingerprint(self) -> JsonObject:
@@ -95,7 +96,7 @@ class DaskRows:
 
 
 @contextlib.contextmanager
-def _named_errors(what: str) -> Iterator[None]:
+def named_errors(what: str) -> Iterator[None]:
     """Turn any error of the graph or of its scheduler into a ClusterError that says what was computed."""
     try:
         yield
@@ -108,19 +109,10 @@ def _named_errors(what: str) -> Iterator[None]:
         ) from error
 
 
-def _refuse_other_columns(dtypes: Any) -> None:
-    others = [str(name) for name, kind in dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
-    if others:
-        raise InputError(
-            f"These columns are not numeric: {', '.join(map(repr, others[:5]))}. Leave them out, or "
-            "encode them as numbers."
-        )
-
-
 def _in_row_chunks(data: Any) -> Any:
     """The array in chunks of whole rows with known numbers of rows, none of them empty."""
     if any(np.isnan(size) for size in itertools.chain(*data.chunks)):
-        with _named_errors("the number of rows and columns of each chunk"):
+        with named_errors("the number of rows and columns of each chunk"):
             data = data.compute_chunk_sizes()
     if len(data.chunks[1]) > 1:
         data = data.rechunk({1: -1})
@@ -130,13 +122,7 @@ def _in_row_chunks(data: Any) -> Any:
 
 
 def dask_rows(data: Any) -> DaskRows:
-    """A Dask array or frame of numbers as rows."""
-    metadata = Metadata(name="dask")
-    if hasattr(data, "to_dask_array"):
-        _refuse_other_columns(data.dtypes)
-        metadata = Metadata(name="dask", column_names=tuple(map(str, data.columns)))
-        with _named_errors("the number of rows of each partition"):
-            data = data.to_dask_array(lengths=True)
+    """A Dask array of numbers as rows."""
     if data.ndim != 2:
         raise InputError(f"Expected 2D array, got {data.ndim}D Dask array of shape {data.shape} instead.")
     if data.dtype.kind not in "fiub":
@@ -148,7 +134,8 @@ def dask_rows(data: Any) -> DaskRows:
     edges = tuple(sorted({0, *map(int, itertools.accumulate(data.chunks[0]))}))
     sparse = not isinstance(data._meta, np.ndarray)
     density = _density(data) if sparse else 1.0
-    return DaskRows(data, edges, metadata, sparse, density)
+    long = range(int(data.shape[1])) if is_long(np.dtype(data.dtype)) else ()
+    return DaskRows(data, edges, Metadata(name="dask"), sparse, density, long)
 
 
 def as_block(chunk: Matrix, dtype: np.dtype) -> Block:
@@ -176,6 +163,6 @@ def _aligned(block: np.ndarray) -> np.ndarray:
 
 def _density(data: Any) -> float:
     """Share of stored entries, from the first chunk."""
-    with _named_errors("the first block"):
+    with named_errors("the first block"):
         chunk = as_block(data.blocks[0, 0].compute(), np.dtype(np.float64))
     return float(int(chunk.nnz) / max(int(chunk.shape[0]) * int(chunk.shape[1]), 1))

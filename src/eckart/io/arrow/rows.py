@@ -22,9 +22,8 @@ from eckart.io.arrow.pieces import ParquetPieces, check_layout, text_columns
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
-from eckart.io.roles import MOST_NAMES, listed, quoted, refuse_empty
+from eckart.io.roles import MOST_NAMES, names_dropped, quoted, refuse_empty
 from eckart.io.rows import FileState, PiecedRows
-from eckart.notes import Note
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -180,17 +179,11 @@ def _assembled(
     texts = _texts(states, [piece for piece, _ in kept], [count for _, count in kept], roles, parquet) if few else {}
     metadata = source_of(roles, texts, empty_matrix(roles), name).metadata
     if roles.texts and not few:
-        metadata = replace(metadata, notes=(*metadata.notes, _names_dropped(roles)))
+        metadata = replace(metadata, notes=(*metadata.notes, names_dropped([roles.names[j] for j in roles.texts])))
     long = tuple(long_integers(roles.types))
     return ArrowRows(
         states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, metadata, long
     )
-
-
-def _names_dropped(roles: Roles) -> Note:
-    dropped = listed([roles.names[j] for j in roles.texts])
-    text = f"The names and labels in {dropped} were dropped, because there are more than {MOST_NAMES:,} rows."
-    return Note("names_dropped", text)
 
 
 def _pieces_of(file: int, pieces: list[tuple[int, int]], counts: list[int]) -> list[tuple[int, int]]:

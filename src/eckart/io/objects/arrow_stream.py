@@ -20,8 +20,7 @@ from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.guard import reason
 from eckart.io.objects.collected import CollectedRows, Collector
-from eckart.io.roles import MOST_NAMES, listed
-from eckart.notes import Note
+from eckart.io.roles import MOST_NAMES, listed, names_dropped
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -186,11 +185,7 @@ def _assembled(
     whole = {j: pa.chunked_array(chunks, roles.schema.field(j).type) for j, chunks in texts.items()}
     metadata = source_of(roles, whole, empty_matrix(roles), name).metadata
     if len(texts) < len(roles.texts):
-        dropped = listed([roles.names[j] for j in roles.texts])
-        note = Note(
-            "names_dropped",
-            f"The names and labels in {dropped} were dropped, because there are more than {MOST_NAMES:,} rows.",
-        )
+        note = names_dropped([roles.names[j] for j in roles.texts])
         metadata = replace(metadata, notes=(*metadata.notes, note))
     found = collector.finish(replace(metadata, rounded=collector.rounded))
     if isinstance(found, CollectedRows) or not isinstance(found.matrix, np.ndarray):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 import eckart as ek
@@ -104,3 +105,14 @@ def test_too_many_components_are_counted_in_the_refusal(make, what: str) -> None
         make(9).fit(X)
     with pytest.raises(ek.errors.ParameterError, match=f"has at most 1 {what}\\."):
         make(9).fit(X[:1])
+
+
+@pytest.mark.parametrize("given", [0, -1, True, 1.5, "0MB", "0.1B", "x", "1e9", "9" * 400 + "GB", np.float64(5.0)])
+def test_amounts_of_memory_that_are_none_are_refused(given):
+    with pytest.raises(ek.errors.ParameterError, match="is not an amount of memory"):
+        ek.decompose(np.eye(4), k=1, stream=True, memory=given)
+
+
+@pytest.mark.parametrize("given", [10**8, np.int64(10**8), np.uint32(10**8), "100MB", " 95.4 MiB ", ".1gb"])
+def test_amounts_of_memory(given):
+    assert ek.plan(np.random.default_rng(0).random((40, 3)), k=1, memory=given).solver in ("gram", "direct")

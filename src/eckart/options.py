@@ -259,11 +259,12 @@ def memory_bytes(given: str | int | None) -> int | None:
     """Bytes from 2_000_000_000, '2GB' or '1.5 GiB'."""
     if given is None:
         return None
-    if isinstance(given, int) and not isinstance(given, bool) and given > 0:
-        return given
+    if isinstance(given, int | np.integer) and not isinstance(given, bool) and given > 0:
+        return int(given)
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]*)\s*", given) if isinstance(given, str) else None
-    if match is None or match[2].upper() not in _UNITS:
+    size = -1.0 if match is None else float(match[1]) * _UNITS.get(match[2].upper(), 0)
+    if not 1.0 <= size < np.inf:
         raise ParameterError(
             f"memory={given!r} is not an amount of memory. Use a string such as '2GB', or a number of bytes."
         )
-    return int(float(match[1]) * _UNITS[match[2].upper()])
+    return int(size)

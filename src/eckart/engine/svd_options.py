@@ -52,7 +52,8 @@ class SVDOptions:
     @property
     def _in_place(self) -> bool:
         """Whether rows in memory are processed at once, by this process and on their own device."""
-        return not (self.stream or self.checkpoint or self.executor or self.device) and self.memory is None
+        elsewhere = (self.checkpoint, self.executor, self.device, self.memory)
+        return not self.stream and all(option is None for option in elsewhere)
 
 
 class SVDKeywords(FitKeywords, total=False):

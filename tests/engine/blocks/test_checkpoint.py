@@ -485,3 +485,19 @@ def _dask_array(folder, data):
     array = pytest.importorskip("dask.array")
     _zarr_array(folder, data)
     return array.from_zarr(str(folder / "a.zarr"))
+
+
+@pytest.mark.parametrize("folder", ["", 3, True, ["folder"]])
+@pytest.mark.parametrize("method", ["pca", "nmf"])
+def test_a_folder_that_is_not_a_path_is_refused(tmp_path, monkeypatch, folder, method):
+    monkeypatch.chdir(tmp_path)  # an empty path would be the current folder
+    with pytest.raises(ek.errors.ParameterError, match=r"checkpoint=.* is not the path of a folder"):
+        ek.decompose(np.abs(table(50, 4)), method, k=2, checkpoint=folder)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_checkpoint_of_a_file_is_refused_for_an_array(tmp_path):
+    np.save(tmp_path / "x.npy", table())
+    interrupt(tmp_path / "x.npy", tmp_path / "run", 1, 3)
+    with pytest.raises(CheckpointError, match="read from files then, from memory now"):
+        ek.decompose(table(), k=5, solver="lanczos", checkpoint=tmp_path / "run")

@@ -98,3 +98,23 @@ def test_an_array_without_a_shape_is_named(tmp_path: Path) -> None:
         ek.open_data(tmp_path / "x.h5")
     with pytest.raises(FileError, match="is not a matrix of numbers"):
         ek.open_data(tmp_path / "x.h5", key="nothing")
+
+
+@pytest.mark.parametrize(
+    ("stated", "fault"),
+    [
+        ([9.0, 9.0], "but it should be two whole numbers"),
+        ([9], "but it should be two whole numbers"),
+        ([-9, 9], "but it should be two whole numbers"),
+        (None, "the attribute 'shape' is missing"),
+        ([8, 9], "but 'indptr' has 10 entries"),
+    ],
+)
+def test_a_wrong_shape_is_refused_with_its_reason(tmp_path: Path, stated: list[float] | None, fault: str) -> None:
+    path = write_group(tmp_path / "x.h5ad", "csr_matrix")
+    with h5py.File(path, "r+") as file:
+        del file["X"].attrs["shape"]
+        if stated is not None:
+            file["X"].attrs["shape"] = stated
+    with pytest.raises(FileError, match=fault):
+        ek.decompose(path, k=2)

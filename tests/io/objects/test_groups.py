@@ -106,3 +106,23 @@ def test_unwritten_chunks_of_an_open_zarr_array_are_refused(store: str, name: st
     assert "array ''" not in str(refused.value)
     array[8:] = VALUES[8:]
     assert ek.decompose(array, "svd", k=1).values[0] == pytest.approx(np.linalg.norm(VALUES, 2))
+
+
+@pytest.mark.parametrize("key", ["../b", "..", ".", "table/../table", "missing", "", "/", "a\udcffb", "table/inner"])
+@pytest.mark.parametrize("kind", ["h5py", "zarr"])
+def test_keys_that_name_no_array_are_refused(file: Any, kind: str, key: str) -> None:
+    group = file
+    if kind == "zarr":
+        zarr = pytest.importorskip("zarr")
+        group = zarr.open_group({}, mode="w")
+        for name in ("table", "other"):
+            group.create_array(name, shape=VALUES.shape, dtype="f8")[:] = VALUES
+    with pytest.raises((InputError, FileError)):
+        ek.open_data(group, key=key)
+
+
+def test_a_group_that_contains_itself_is_refused(file: Any) -> None:
+    group = file.create_group("X")
+    group["X"] = group
+    with pytest.raises(InputError, match=r"The group contains 'X'\. Choose an array with key="):
+        ek.open_data(file)

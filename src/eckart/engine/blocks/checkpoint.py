@@ -36,8 +36,9 @@ from eckart.engine.blocks.checkpoint_files import (
     write_record,
 )
 from eckart.engine.blocks.digests import BlockDigests
-from eckart.errors import CheckpointError
+from eckart.errors import CheckpointError, ParameterError
 from eckart.locks import NAMES, FolderLock, holder
+from eckart.wording import assigned
 
 _EVERY_SECONDS = 20.0
 """Partial sums are written at this interval."""
@@ -61,8 +62,10 @@ class Journal:
     written: float = field(default_factory=time.monotonic)
 
     @staticmethod
-    def open(path: str | os.PathLike[str], run: JsonObject, matrix: object) -> Journal:
+    def open(path: object, run: JsonObject, matrix: object) -> Journal:
         """Open the checkpoint of this run of `matrix`, new or existing; refuse that of another run."""
+        if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+            raise ParameterError(f"{assigned('checkpoint', path)} is not the path of a folder. Choose a new folder.")
         folder = Path(path).absolute()
         run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))
         if folder.exists() and not folder.is_dir():
@@ -233,7 +236,9 @@ def _refuse_other_data(folder: Path, before: JsonObject, now: JsonObject) -> Non
     what = "their content differs"
     for name, unit in (("files", "files"), ("bytes", "bytes"), ("shape", "rows and columns")):
         then, found = before["content"].get(name), now["content"].get(name)
-        if then != found:
+        if (then is None) != (found is None):  # an array has no files
+            what = "read from memory then, from files now" if then is None else "read from files then, from memory now"
+        elif then != found:
             what = f"{then} {unit} then, {found} now"
             break
     raise CheckpointError(

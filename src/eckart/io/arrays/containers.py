@@ -12,7 +12,7 @@ import math
 import os
 import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -172,12 +172,8 @@ class Zarr:
         parts = [part for part in path.split("/") if part]
         if not parts:
             return group
-        if any(part in (".", "..") for part in parts):
-            raise FileError(
-                f"{self.name}: the key {path!r} is outside the store. Use the path of an array inside the store."
-            )
-        inner = "/".join(parts)
-        return group.get(inner)
+        check_inside(parts, f"{self.name}: the key {path!r}")
+        return group.get("/".join(parts))
 
     def check(self, array: Any, name: str) -> None:
         self._check_codecs(array, name)
@@ -311,6 +307,12 @@ def _stamp(file: Path) -> int:
     if not stat.S_ISREG(found.st_mode):
         return 0
     return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)) & 0x7FFFFFFFFFFFFFFF | 1
+
+
+def check_inside(parts: Sequence[str], what: str) -> None:
+    """Refuse a key with parts that lead out of a Zarr store."""
+    if any(part in (".", "..") for part in parts):
+        raise FileError(f"{what} is outside the store. Use the path of an array inside the store.")
 
 
 def named_array(file: str, name: str) -> str:

@@ -21,7 +21,7 @@ from eckart.fingerprint import fingerprint
 from eckart.io.arrays.npy import precision_notes
 from eckart.io.arrays.npz import array_of, format_of, header_of, members_of
 from eckart.io.arrays.sparse import check_indices, check_pointers, check_range, shape_of, whole_numbers
-from eckart.io.bytes import OpenedFile, shown
+from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading, reads_rows
 from eckart.io.rows import FileState, OfStored
 
@@ -93,6 +93,8 @@ class NpzRows(OfStored):
     """Bytes of the headers of the members `data` and `indices`."""
     metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = True
+    title: str = ""
+    """The path in messages, as the user wrote it."""
     _readers: Keywords = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -113,7 +115,7 @@ class NpzRows(OfStored):
         with self._readers.setdefault("lock", Lock()):
             data = self._reader("data.npy", self.stored, self.starts[0]).read(first, last)
             indices = self._reader("indices.npy", self.indices, self.starts[1]).read(first, last)
-        check_range(indices, self.shape[1], "indices", shown(self.state.path), first)
+        check_range(indices, self.shape[1], "indices", self.title, first)
         pointers = self.indptr[start : stop + 1] - first
         return csr_block(data, indices, pointers, (stop - start, self.shape[1]), self.dtype)
 
@@ -154,4 +156,5 @@ def npz_rows(opened: OpenedFile, path: str, memory: int | None = None) -> NpzRow
     indptr = whole_numbers(arrays, "indptr", opened.name)
     check_pointers(data.shape, indices.shape[0], indptr, shape[0], opened.name)
     metadata = Metadata(name, notes=precision_notes(data.dtype))
-    return NpzRows(state, shape, indptr, data.dtype, indices.dtype, (data.start, indices.start), metadata)
+    starts = (data.start, indices.start)
+    return NpzRows(state, shape, indptr, data.dtype, indices.dtype, starts, metadata, title=opened.name)

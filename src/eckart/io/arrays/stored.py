@@ -273,7 +273,14 @@ def _sparse(
     data, indices, indptr = _csr_members(container, group, place, name, memory)
     stated = attributes.get("shape", attributes.get("h5sparse_shape", ()))
     shape = _shape(stated)
-    if shape is None or shape[0] + 1 != int(indptr.shape[0]):
+    if shape is None:
+        raise FileError(
+            f"{_named_group(name, place)}: the attribute 'shape' is {stated!s:.60}, but it should be two whole numbers "
+            "greater than 0. Save the matrix again."
+            if "shape" in attributes or "h5sparse_shape" in attributes
+            else f"{_named_group(name, place)}: the attribute 'shape' is missing. Save the matrix again."
+        )
+    if shape[0] + 1 != int(indptr.shape[0]):
         raise FileError(
             f"{_named_group(name, place)}: the attribute 'shape' is {stated!s:.60}, but 'indptr' has "
             f"{int(indptr.shape[0])} entries. It must have one entry more than there are rows. Save "

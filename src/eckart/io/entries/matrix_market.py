@@ -15,6 +15,7 @@ from eckart.engine.blocks.rounded import is_rounded, rounding_notes
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits, check_whole
 from eckart.errors import FileError, NotFiniteError
+from eckart.formatting import counted
 from eckart.io.arrays.npy import refuse_shape
 from eckart.io.arrow.columns import stored_numbers
 from eckart.io.bytes import OpenedFile
@@ -126,7 +127,8 @@ def _placed(values: list[np.ndarray], body: bytes, sizes: Sizes, name: str, line
 
 def refuse_count(sizes: Sizes, found: int, name: str) -> None:
     if found != sizes.entries:
-        raise FileError(f"{name} declares {sizes.entries} entries but contains {found}. Copy or export it again.")
+        declared = counted(sizes.entries, "entry", "entries")
+        raise FileError(f"{name} declares {declared} but contains {found:,}. Copy or export it again.")
 
 
 def refuse_both_sides(row: np.ndarray, column: np.ndarray, sizes: Sizes, name: str) -> None:
@@ -271,7 +273,7 @@ def check_promise(sizes: Sizes, size: int, name: str) -> None:
     rest = max(size - sizes.start, 0) + 1
     if sizes.entries * shortest > rest:
         raise FileError(
-            f"{name} declares {sizes.entries} entries, but a file of this size has room for at most "
-            f"{rest // shortest}. The file is truncated, or its size line is wrong. Copy the file "
+            f"{name} declares {counted(sizes.entries, 'entry', 'entries')}, but a file of this size has room for at "
+            f"most {rest // shortest:,}. The file is truncated, or its size line is wrong. Copy the file "
             "again, or export it again."
         )

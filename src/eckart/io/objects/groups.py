@@ -7,7 +7,7 @@ from typing import Any
 
 from eckart.engine.blocks.source import RowSource
 from eckart.errors import EckartError, InputError
-from eckart.io.arrays.containers import Hdf5
+from eckart.io.arrays.containers import Hdf5, check_inside
 from eckart.io.arrays.stored import stored_rows
 from eckart.io.guard import reason
 from eckart.io.objects.sliced import is_hdf5, sliced_rows
@@ -30,23 +30,44 @@ def _only_table(data: Any, names: list[str]) -> str | None:
 
 def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     """The rows of an array, or of the member `key` of a group, or of its only matrix."""
+    try:
+        return _opened(data, key, memory)
+    except EckartError:
+        raise
+    except Exception as error:  # of h5py and Zarr, for example for objects whose file was closed
+        kind = "array" if hasattr(type(data), "shape") else "group"
+        raise InputError(
+            f"The {kind} cannot be read: {reason(error)}. Keep its file open, or pass its path."
+        ) from error
+
+
+def _opened(data: Any, key: str | None, memory: int | None) -> RowSource:
     if (rows := _array_rows(data, memory)) is not None:
         return rows
     names = _members(data)
     if key is None:
-        if "indptr" in names:
-            return stored_rows(*_place(data), memory)
-        key = _only_table(data, names)
-    found = None if key is None else _member(data, key)
-    if found is None:
-        members = ", ".join(map(repr, names[:20])) or "nothing"
+        key = "" if "indptr" in names else _only_table(data, names)
+    found = None if key is None else _member(data, key) if key else data
+    rows = None if found is None else _rows(found, memory)
+    if rows is None:
+        members = ", ".join(map(repr, (names if found is None else _members(found))[:20])) or "nothing"
         raise InputError(f"The group contains {members}. Choose an array with {KEY}.")
-    return stored_object(found, None, memory)
+    return rows
+
+
+def _rows(data: Any, memory: int | None) -> RowSource | None:
+    """The rows of an array or of a CSR group; None for other groups."""
+    rows = _array_rows(data, memory)
+    return stored_rows(*_place(data), memory) if rows is None and "indptr" in _members(data) else rows
 
 
 def _member(group: Any, key: str) -> Any:
     """The array or group `key`, or None; links to other HDF5 files are refused, as in a file given by its path."""
-    return Hdf5.of(group).get(group, key) if is_hdf5(group) else group.get(key)
+    if is_hdf5(group):
+        return Hdf5.of(group).get(group, key)
+    parts = [part for part in key.split("/") if part]
+    check_inside(parts, f"The key {key!r}")
+    return group.get("/".join(parts)) if parts else None
 
 
 def _members(group: Any) -> list[str]:
@@ -60,16 +81,11 @@ def _members(group: Any) -> list[str]:
 
 def _array_rows(data: Any, memory: int | None) -> RowSource | None:
     """The rows of an array; None for a group. A Zarr array in a local folder is read as if given by its path."""
-    try:
-        if not hasattr(data, "shape"):
-            return None
-        if not is_hdf5(data) and _folder(data).is_dir():
-            return stored_rows(*_place(data), memory)
-        return sliced_rows(data, str(getattr(data, "name", "") or "").lstrip("/") or "array")
-    except EckartError:
-        raise
-    except (RuntimeError, ValueError) as error:  # h5py, for objects whose file was closed
-        raise InputError(f"The array cannot be read: {reason(error)}. Keep its file open, or pass its path.") from error
+    if not hasattr(data, "shape"):
+        return None
+    if not is_hdf5(data) and _folder(data).is_dir():
+        return stored_rows(*_place(data), memory)
+    return sliced_rows(data, str(getattr(data, "name", "") or "").lstrip("/") or "array")
 
 
 def _folder(member: Any) -> Path:

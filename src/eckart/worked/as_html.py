@@ -86,7 +86,8 @@ def _step(label: str, step: Step) -> str:
     numbers = "".join(_table(item) if isinstance(item, SolutionTable) else equation_html(item) for item in step.numbers)
     remark = f'<p class="remark">{prose_html(step.remark)}</p>' if step.remark else ""
     result = f'<div class="result">{numbers}{remark}</div>' if numbers or remark else ""
-    return f'<div class="{kind}"><p><b>{label}.</b> {prose_html(step.statement)}</p>{formula}{result}</div>'
+    mark = f"<b>{label}.</b> " if label else ""
+    return f'<div class="{kind}"><p>{mark}{prose_html(step.statement)}</p>{formula}{result}</div>'
 
 
 def _value_html(value: Value, *, decimals: bool = False) -> str:

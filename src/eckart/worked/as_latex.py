@@ -85,7 +85,7 @@ def body(solution: Solution) -> list[str]:
 
 
 def _step(label: str, step: Step) -> list[str]:
-    lines = [rf"\item[{label}.] {latex_prose(step.statement)}"]
+    lines = [rf"\item[{f'{label}.' if label else ''}] {latex_prose(step.statement)}"]
     if step.formula:
         lines.append(rf"\[\fit{{{latex_formula(step.formula)}}}\]")
     lines += [_table(item) if isinstance(item, SolutionTable) else line(item) for item in step.numbers]

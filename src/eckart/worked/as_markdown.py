@@ -12,7 +12,7 @@ def markdown(solution: Solution) -> str:
     """The whole solution."""
     blocks = [f"## {markdown_prose(solution.title)}"]
     for label, step in solution.outline():
-        blocks.append(f"**{label}.** {markdown_prose(step.statement)}")
+        blocks.append((f"**{label}.** " if label else "") + markdown_prose(step.statement))
         if step.formula:
             blocks.append(f"$$ {latex_formula(step.formula)} $$")
         blocks += [_table(item) if isinstance(item, SolutionTable) else _block(item) for item in step.numbers]

@@ -40,7 +40,7 @@ def text(solution: Solution, width: int = 80) -> str:
 
 def step_lines(step: Step, label: str, width: int) -> list[str]:
     """One step: number and statement, formula, numbers, remark."""
-    mark = f"{label}. "
+    mark = f"{label}. " if label else ""
     lines = _filled(mark + text_prose(step.statement), width, subsequent_indent=" " * len(mark))
     if step.formula:
         lines += [" " * _INDENT + line for line in wrapped(text_formula(step.formula), width - _INDENT, "  ")]

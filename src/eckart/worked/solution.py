@@ -186,7 +186,7 @@ class Solution:
         Returns
         -------
         list of tuple
-            Pairs (number, step), in which the number is a string such as '2.1'.
+            Pairs (number, step), in which the number is a string such as '2.1'. A single step has no number ('').
         """
         shown: list[tuple[str, Step]] = []
         number = 0
@@ -197,7 +197,7 @@ class Solution:
             shown.append((str(number), replace(step, formula="", remark="") if self.detail == "brief" else step))
             if self.detail == "full" and step.more is not None:
                 shown += [(f"{number}.{place}", inner) for place, inner in enumerate(step.more(), 1)]
-        return shown
+        return shown if len(shown) > 1 else [("", step) for _, step in shown]
 
     @document
     def text(self, width: int = 80) -> str:

@@ -220,3 +220,12 @@ def test_names_compile(folder: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-800:]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html"])
+def test_a_question_alone_has_no_number(form: str) -> None:
+    made = worked.exercise("determinant", seed=7)
+    numbered = {"text": "1. Compute", "markdown": "**1.** Compute", "latex": r"\item[1.] Compute", "html": "<b>1.</b>"}
+    assert numbered[form] in getattr(made, form)()
+    assert numbered[form] not in getattr(made.question(), form)()
+    assert "Compute the determinant" in getattr(made.question(), form)()

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 
-from eckart.analysis.measures import floats
+from eckart.analysis.measures import floats, nonzero_components
 from eckart.analysis.supplementary.rows import measured
-from eckart.arrays import to_numpy
-from eckart.errors import InputError
+from eckart.arrays import Floats, to_numpy
+from eckart.errors import DataWarning, InputError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted
 from eckart.projecting import project
 from eckart.result import Decomposition, SVDDetails
+
+_SAME = 1e-3
+"""Variances of the scores that differ by more than this share are not those of the fit."""
 
 
 @takes_fitted
@@ -40,6 +44,11 @@ def with_rows(model: Decomposition, data: object) -> Decomposition:
     InputError
         If the number of rows differs from that of the fit, or the model was fitted with row weights.
 
+    Warns
+    -----
+    DataWarning
+        If the scores do not have the variances of the model, so that these rows were not fitted with equal weights.
+
     See Also
     --------
     decompose : Keep the scores of the rows with ``left=True``.
@@ -60,7 +69,7 @@ def with_rows(model: Decomposition, data: object) -> Decomposition:
             "sample_weight=..., left=True) instead."
         )
     details = d.details
-    if isinstance(details, SVDDetails) and details.missing is None:
+    if isinstance(details, SVDDetails):
         scores, squares, names = measured(d, data)
         details = replace(details, row_norms=np.sqrt(np.maximum(squares, (scores**2).sum(axis=1))))
     else:
@@ -72,4 +81,20 @@ def with_rows(model: Decomposition, data: object) -> Decomposition:
         )
     values = floats(d.values)
     left = np.divide(scores, values, out=np.zeros_like(scores), where=values > 0.0)
+    if isinstance(details, SVDDetails):
+        _warn_if_not_fitted(d, left)
     return replace(d, left=left.astype(to_numpy(d.values).dtype), row_names=names, details=details)
+
+
+def _warn_if_not_fitted(d: Decomposition, left: Floats) -> None:
+    """Left singular vectors of the fitted rows have length 1: those of other rows, or without the weights, do not."""
+    alive = nonzero_components(d)
+    difference = float(np.max(np.abs((left[:, alive] ** 2).sum(axis=0) - 1.0), initial=0.0))
+    if difference > _SAME:
+        warnings.warn(
+            f"The variances of these scores differ from those of the model by up to {100 * difference:.2g} %. Either "
+            "these rows are not the fitted ones, or the model was fitted with row weights or without small "
+            "components. Use decompose(..., left=True) instead.",
+            DataWarning,
+            stacklevel=3,
+        )

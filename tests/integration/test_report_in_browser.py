@@ -281,6 +281,21 @@ def test_prints_in_light_colours(browser: Browser, page: Path) -> None:
     assert browser.complaints == []
 
 
+def test_prints_whole_figures_and_the_names_of_rows(browser: Browser, page: Path) -> None:
+    """A sheet is narrower than the window for which the figures were drawn, and nothing redraws them."""
+    shown(browser, page)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    browser.js("document.body.style.width = '600px'")
+    canvases = "[...document.querySelectorAll('.chart canvas')].filter((canvas) => canvas.offsetParent)"
+    assert browser.js(f"{canvases}.length") >= 4
+    fits = "canvas.getBoundingClientRect().right <= canvas.closest('.chart').getBoundingClientRect().right + 1"
+    assert browser.js(f"{canvases}.every((canvas) => {fits})")
+    ratio = "Math.abs(canvas.clientWidth / canvas.clientHeight - canvas.width / canvas.height) < 0.05"
+    assert browser.js(f"{canvases}.every((canvas) => {ratio})"), "a figure is distorted"
+    assert browser.js("document.querySelector('#row-near').innerText.replaceAll(/[ ,]/g, '').length > 0")
+    browser.call("Emulation.setEmulatedMedia", media="")
+
+
 def test_many_rows_are_drawn_soon_and_stay_fluid(browser: Browser, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     data = rng.normal(size=(100_000, 8)) * [5, 4, 3, 2, 1, 1, 1, 1]

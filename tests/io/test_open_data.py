@@ -372,3 +372,18 @@ def test_pairs_and_mappings_of_mappings_are_refused_by_what_they_are(open_it):
         open_it((X, X[:, 0]))
     with pytest.raises(InputError, match=r"a mapping for each name"):
         open_it({"a": {0: 1.0, 1: 2.0}, "b": {0: 3.0, 1: 5.0}})
+
+
+def test_parts_of_anndata_objects_lead_to_the_object() -> None:
+    raw = type("Raw", (), {"__module__": "anndata._core.raw"})()
+    with pytest.raises(
+        InputError, match=r"type anndata.Raw is not a table.* For its raw counts, pass raw.to_adata\(\)"
+    ):
+        ek.open_data(raw)
+
+
+def test_a_file_without_a_suffix_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(FileError, match=r"has no suffix, but Eckart reads only .*format=\.\.\."):
+        ek.open_data(path)

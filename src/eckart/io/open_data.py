@@ -360,6 +360,8 @@ def _hint(data: Any) -> str:
         )
     if isinstance(data, bytes | bytearray):
         return " To read the content of a file, wrap it in io.BytesIO."
+    if module == "anndata":
+        return " Pass the AnnData object, with layer= for one of its layers. For its raw counts, pass raw.to_adata()."
     if module == "torch" and hasattr(data, "__getitem__"):
         return " Wrap the dataset in a DataLoader, which Eckart reads batch by batch."
     if hasattr(data, "get_final_froms") or hasattr(data, "cursor") or hasattr(data, "connect"):

@@ -149,7 +149,8 @@ def _kind(format: str | None, path: str) -> str:
         return FORMATS[suffix]
     remedy = _REMEDIES.get(suffix, f"Convert the file, or use {FORMAT} if only its name is unusual.")
     known = " ".join([*FORMATS, *_OTHER_READERS])
-    raise FileError(f"{shown(path)} has the suffix {shown(suffix)}, but Eckart reads only {known}. {remedy}")
+    named = f"has the suffix {shown(suffix)}" if suffix else "has no suffix"
+    raise FileError(f"{shown(path)} {named}, but Eckart reads only {known}. {remedy}")
 
 
 def _kind_of_bytes(opened: OpenedFile) -> str:

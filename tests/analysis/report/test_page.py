@@ -130,6 +130,13 @@ def test_page_can_be_read_by_everybody() -> None:
     assert "@media print" in style
 
 
+def test_facts_have_no_escaped_line_breaks() -> None:
+    page = report(ek.decompose(usarrests()[0], k=2, left=True))
+    facts = page.partition('<h2 id="how">')[2].partition("<h2")[0]
+    assert "over the data" in facts
+    assert "\\n" not in facts
+
+
 def test_hostile_names_add_no_tag() -> None:
     labels = {HOSTILE[1]: [HOSTILE[i % 3] for i in range(50)]}
     data = usarrests()[0]

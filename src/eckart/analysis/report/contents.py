@@ -121,7 +121,7 @@ def facts(d: Decomposition) -> Table:
                   ("Precision", d.info.precision), ("Threads", str(d.info.threads)),
                   ("Seed", "none" if d.info.seed is None else str(d.info.seed))]  # fmt: skip
     if d.plan is not None:
-        found.append(("Planned", str(d.plan)))
+        found.append(("Planned", " ".join(str(d.plan).split())))
         found += [(f"Setting: {key}", str(value)) for key, value in d.plan.settings.items()]
     found += [] if d.certificate is None else _certificate_facts(d.certificate)
     found += [(name.capitalize() if name == "python" else name, version) for name, version in libraries().items()]

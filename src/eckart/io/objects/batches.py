@@ -11,7 +11,7 @@ import numpy as np
 from eckart.arrays import is_array, is_sparse, to_numpy, unmasked
 from eckart.engine.blocks.source import Block, MemorySource, Metadata, Source
 from eckart.errors import EckartError, InputError
-from eckart.formatting import counted
+from eckart.formatting import counted, joined
 from eckart.io.frames import frame_source
 from eckart.io.guard import reason
 from eckart.io.objects.arrow_stream import reader_source
@@ -124,7 +124,16 @@ def _is_matrix(item: object) -> bool:
 def _numpy_or_csr(item: Any) -> Any:
     if is_sparse(item):
         return item.tocsr()
-    return to_numpy(item) if is_array(item) else np.asarray(item)
+    if is_array(item):
+        return to_numpy(item)
+    try:
+        return np.asarray(item)
+    except ValueError as error:  # such as (index, row) of DataFrame.iterrows
+        kinds = joined(list(dict.fromkeys(type(entry).__name__ for entry in item)))
+        raise InputError(
+            f"A batch is a {type(item).__name__} with entries of type {kinds}, which do not form a table. Each "
+            "batch must be a two-dimensional table of numbers."
+        ) from error
 
 
 def _table_of(item: Any) -> Any:

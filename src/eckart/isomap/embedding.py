@@ -197,6 +197,11 @@ def _positive(solution: Solution) -> np.ndarray:
     return np.asarray(solution.values > 1e-12 * float(np.abs(solution.values).max(initial=0.0)))
 
 
+def _share(values: np.ndarray, trace: float, factor: float) -> float:
+    """The sum of the values relative to the trace, at most 1."""
+    return min(1.0, float(np.sum(values)) / trace * factor) if trace > 0 else 0.0
+
+
 def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str, norm: float) -> Certificate:
     """Bounds of the eigenvalues, and their share of the trace: sum |y_i - y_j|^2 / sum d_ij^2 over all pairs.
 
@@ -209,8 +214,7 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
     lower, upper = np.maximum(solution.lower[:k], 0.0), np.maximum(solution.upper[:k], 0.0)
     # The trace is a sum of squared distances, each accurate to a few units: n^2 of them, row by row.
     spread = 2.0 * solution.vectors.shape[0] * float(np.finfo(np.float64).eps)
-    low = min(1.0, float(np.sum(lower)) / trace * (1.0 - spread)) if trace > 0 else 0.0
-    high = min(1.0, float(np.sum(upper)) / trace * (1.0 + spread)) if trace > 0 else 0.0
+    low, high = _share(lower, trace, 1.0 - spread), _share(upper, trace, 1.0 + spread)
     unit = float(np.finfo(dtype).eps)
     largest, least = float(np.abs(solution.values).max(initial=0.0)), float(lower.max(initial=0.0))
     residuals = solution.residuals + solution.rounding + 2.0 * unit * norm

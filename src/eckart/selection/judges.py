@@ -10,8 +10,6 @@ from sklearn.metrics import get_scorer_names
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-JUDGES = ("linear", "forest")
-
 
 def scorer_names() -> list[str]:
     """The scorers that scikit-learn knows by name."""

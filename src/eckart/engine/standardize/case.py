@@ -19,7 +19,7 @@ from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.moments import Moments, Units, describe
 from eckart.engine.standardize.rounding import DEVIATIONS, ENTRY, deviation_of_sum, euclidean, gamma
 from eckart.engine.standardize.small import Materialized, materialize
-from eckart.engine.transformed import Centered, Scaled, Wrapped
+from eckart.engine.transformed import Wrapped
 from eckart.forwarding import forwarded
 from eckart.notes import Note
 
@@ -266,9 +266,6 @@ class Case:
         """
         return 4.0
 
-    def sum_error(self, total: float) -> float:
-        return gamma(self._given.additions(gram=False, transposed=self.transposed) + ENTRY) * total
-
     def total_error(self) -> float:
         moments = self.moments
         error = gamma(moments.additions + ENTRY) * max(moments.varying_total, moments.total) * 2.0
@@ -280,19 +277,6 @@ class Case:
         unit = float(np.finfo(self.precision).eps) * amplification
         spread = DEVIATIONS * (deviation_of_sum(TOGETHER) + 0.5) * euclidean(moments.in_units(moments.squares))
         return error + unit * (spread + 0.5 * moments.total)
-
-    def centring_error(self, vectors: Array) -> np.ndarray:
-        """The effect of rounding of the means on ||B v||^2 = ||A v||^2 - 2 (s^T v) (r^T v) + w (r^T v)^2."""
-        operator: Any = self.operator
-        if isinstance(operator, Scaled):
-            operator, vectors = operator.base, vectors / operator.scale[:, None]
-        plain = self.precision == "float64" or self.sparse or self.transposed
-        if plain or not isinstance(operator, Centered):
-            return np.zeros(vectors.shape[1])
-        mean = operator.right
-        along, across = to_numpy(namespace(mean).stack([mean @ vectors, (mean * mean) @ (vectors * vectors)]))
-        unit = float(np.finfo(self.precision).eps) * DEVIATIONS * deviation_of_sum(TOGETHER)
-        return np.asarray(np.abs(along) * np.sqrt(across) * (2.0 * operator.weight * unit))
 
     # Products
 

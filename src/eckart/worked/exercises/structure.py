@@ -64,11 +64,14 @@ def _scalars(row: Row, singular: bool) -> list[tuple[Typed, int]]:
     if singular and left == "A" and (dyads := _dyads(right)):
         return dyads
     pair = _PAIR.fullmatch(left)
-    if pair is None or len(right) != 1:
-        return []
-    image = re.sub("^[a-z]", "u", pair[2]) if singular else pair[2]
-    index = int(re.sub(r"\D", "", pair[2]) or 0)
-    return [(right[0][1], index)] if normal(right[0][0]) == normal(image) else []
+    return _scalar(pair[2], right[0], singular) if pair is not None and len(right) == 1 else []
+
+
+def _scalar(vector: str, term: tuple[str, Typed], singular: bool) -> list[tuple[Typed, int]]:
+    """The factor in `A v1 = 4 v1`, or in `A v1 = 4 u1` for singular vectors; none if the vector is another one."""
+    image = re.sub("^[a-z]", "u", vector) if singular else vector
+    name, factor = term
+    return [(factor, int(re.sub(r"\D", "", vector) or 0))] if normal(name) == normal(image) else []
 
 
 def _dyads(terms: Sequence[tuple[str, Typed]]) -> list[tuple[Typed, int]]:

@@ -86,7 +86,7 @@ def _refuse(given: object) -> NoReturn:
     if hasattr(given, "fit") and type(given).__module__.partition(".")[0] == "eckart":
         raise InputError(f"This {kind} is not fitted yet. Call fit with the data first.")
     if hasattr(given, "best_estimator_"):
-        raise InputError(f"This {kind} is a search. Pass the estimator that it selected, best_estimator_.")
+        raise InputError(f"This {kind} is a search over estimators. Pass the one that it selected, best_estimator_.")
     if hasattr(given, "fit"):
         same = f"eckart.{kind}" if kind in eckart.__all__ else "an Eckart estimator, such as eckart.PCA,"
         raise InputError(f"This {kind} is from another library, so it has no certificate. Use {same} instead.")

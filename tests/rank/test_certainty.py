@@ -153,4 +153,4 @@ def test_an_outlying_row_is_not_certainly_a_component(rows, columns):
     choice = ek.choose_rank(table, RULES)
     assert not choice.certain
     assert choice.lowest <= 1 <= choice.highest
-    assert "one row" in choice.reason
+    assert "A single row accounts for" in choice.reason

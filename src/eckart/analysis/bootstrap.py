@@ -157,7 +157,7 @@ class Bootstrap:
             "Components, bootstrapped",
             header,
             lines,
-            caption + "In samples, the leading components explain too much; the intervals are corrected for this bias.",
+            caption + "The leading components of a sample explain too much; the intervals are corrected for this bias.",
             kinds,
         )
 

@@ -207,8 +207,8 @@ def _single_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certaint
     single = [i for i, share in enumerate(shares) if share > _ALMOST_ONE]
     if not single:
         return None
-    reason = (f"Component {single[0] + 1} describes almost only one row ({percent(shares[single[0]], 0)}), "
-    "which may be an outlier.")  # fmt: skip
+    reason = (f"A single row accounts for {percent(shares[single[0]], 0)} of component {single[0] + 1}. This row may "
+    "be an outlier.")  # fmt: skip
     return Certainty(k - len(single), k, reason)
 
 
@@ -218,8 +218,8 @@ def _single_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certa
     if not single:
         return None
     share = percent(float(np.max(e.right[:, single[0]] ** 2)), 0)
-    reason = (f"Component {single[0] + 1} describes almost only one column ({share}), and the noise of a single "
-    "column looks like a component.")  # fmt: skip
+    reason = (f"A single column accounts for {share} of component {single[0] + 1}, and the noise of a single column "
+    "looks like a component.")  # fmt: skip
     return Certainty(k - len(single), k, reason)
 
 

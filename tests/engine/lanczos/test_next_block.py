@@ -31,3 +31,22 @@ def test_a_limited_run_bounds_the_share_far_below_the_trace(storage, dtype, limi
     low, high = d.certificate.explained
     assert low <= best * (1 + 1e-12)
     assert best * (1 - 1e-12) <= high <= 2.0 * best
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_loose_tolerance_takes_no_more_passes_than_a_strict_one(seed):
+    table = sp.random_array((1200, 600), density=0.02, rng=np.random.default_rng(seed), format="csr")
+    loose, strict = (
+        ek.decompose(table, "svd", k=10, solver="lanczos", tol=tol).certificate.passes for tol in (1e-1, 1e-9)
+    )
+    assert loose <= strict
+
+
+def test_probes_join_before_a_fast_run_converges():
+    """i^-.5 in float32: probes that wait for small residuals join too late to end the run when it has converged."""
+    rng = np.random.default_rng(0)
+    left, right = (np.linalg.qr(rng.standard_normal((n, 300)))[0] for n in (600, 300))
+    table = ((left * np.arange(1, 301) ** -0.5) @ right.T).astype(np.float32)
+    d = ek.decompose(table, "svd", k=10, solver="lanczos", tol=1e-1)
+    assert d.certificate.proved
+    assert d.certificate.passes <= 7

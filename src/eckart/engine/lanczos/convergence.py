@@ -33,6 +33,8 @@ class ConvergenceSchedule:
     """Step and largest relative residual of the last check."""
     rates: list[float] = field(default_factory=list)
     """Logarithms of the factors by which the residual fell in a step, check by check."""
+    resolved_rate: float = 0.0
+    """The last of them, counted from a relative residual of 1: larger ones say nothing about convergence."""
 
     def plan(self, step: int, worst: float, goal: float) -> None:
         """Schedule the next check before the residual, at its current rate, reaches the goal."""
@@ -42,6 +44,7 @@ class ConvergenceSchedule:
             return
         steps = max(step - before[0], 1)
         self.rates.append(log(max(before[1], 1e-300) / max(worst, 1e-300)) / steps)
+        self.resolved_rate = log(min(max(before[1], 1e-300), 1.0) / max(worst, 1e-300)) / steps
         if worst > goal > 0.0:
             rate = log(max(before[1] / worst, 1.2)) / steps
             self.following = step + max(1, self._until_check(step, log(worst / goal) / rate))
@@ -70,6 +73,12 @@ class ConvergenceSchedule:
         rate, far = (min(recent), _FAR_AT_SLOWEST) if slowest else (sum(recent) / len(recent), _FAR)
         return log(max(self.last[1], 1e-300) / goal) > far * max(rate, 1e-3)
 
+    def steps_if_fast(self, goal: float) -> float | None:
+        """Steps until the residual reaches `goal` at the last rate; None unless that is high."""
+        if self.last is None or self.resolved_rate < _FAST:
+            return None
+        return log(max(self.last[1], 1e-300) / goal) / self.resolved_rate
+
     def expected_steps(self, goal: float) -> float | None:
         """Steps until the residual reaches `goal`, from the mean of its last two rates; None before they are reliable.
 
@@ -81,6 +90,10 @@ class ConvergenceSchedule:
         return _GROWTH * max(0.0, log(max(self.last[1], 1e-300) / goal)) / rate
 
 
+_FAST = 1.0
+"""Logarithm of the factor by which the residuals of decaying spectra fall in a step; those of noise fall by half of
+it.
+"""
 _RELIABLE = 4
 """First step whose rates predict convergence (measured)."""
 _FAR, _FAR_AT_SLOWEST = 10.0, 16.0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.arrays import Array, namespace
+from eckart.engine.lanczos.convergence import needed_residual
 from eckart.engine.lanczos.look_ahead import Ahead
 from eckart.engine.lanczos.probe_bound import RideAlong
 from eckart.engine.lanczos.restart import room_left
@@ -27,6 +28,8 @@ _LAST_PASSES = 8
 """With this many passes left, probes join even if residuals are large: a run that ends without a proof then has a bound
 of the complement from random columns, which is far below the trace on flat spectra.
 """
+_PROBE_STEPS = 3.0
+"""Steps that probes take to bound the complement of a spectrum that decays."""
 _FEW_PROBES, _NARROW = 4, 8
 """Number of probes that join float64 blocks up to this width. In float32, rounding would exceed what so few show."""
 
@@ -79,10 +82,17 @@ def _probes_due(run: _Run, state: Assessment, width: int) -> bool:
     worst = float(state.residuals[: state.k].max())
     threshold = run.backend.costs.probe_threshold * max(float(state.values[state.k - 1]), state.goal)
     if worst > threshold:
-        return False
+        return _converges_soon(run, state) and probes_fit(run, width)
     if not run.rode_along and run.schedule.slow(run.target.tolerance**0.5, slowest=_columns_cost_time(run)):
         run.flat, run.schedule.most = True, _FLAT_CHECKS
     return probes_fit(run, width)
+
+
+def _converges_soon(run: _Run, state: Assessment) -> bool:
+    """Whether residuals fall so fast that the run would have converged before probes that join later show enough."""
+    last, beyond = float(state.values[state.k - 1]), float(state.values[min(state.k, len(state.values) - 1)])
+    expected = run.schedule.steps_if_fast(needed_residual(run.tolerance, last, beyond))
+    return expected is not None and expected <= _PROBE_STEPS
 
 
 def passes_run_out(run: _Run) -> bool:

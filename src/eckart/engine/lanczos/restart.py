@@ -8,11 +8,11 @@ Only the number rho must therefore be kept across a restart: it is a statement a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eckart.engine.certificate import needed_complement
+from eckart.engine.certificate import needed_complement, upper_bounds
 
 _SEARCHED = 10
 """rho is taken at the largest proved gap among this many values after the k-th."""
@@ -27,6 +27,8 @@ _CLOSEST, _HALVINGS = 1e-13, 15
 """A distance is found between this share of the largest value and twice it, to a thousandth of itself."""
 _TRIED = 3
 """Number of gaps considered for a separation: the widest ones."""
+_VERIFIED, _TRIALS = 3, 5
+"""Number of candidates to freeze whose bounds are computed, and of bisections for the complement that they need."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def choose_frozen(
     unresolved = np.flatnonzero(residuals > _RESOLVED * values[k - 1])
     level = float(values[max(int(unresolved[0]) - 1, 0)]) if unresolved.size else 0.0
     together = _complement_for_sum(values[:k], residuals[:k], 1.6 * goal)
-    best, widest = None, 0.0
+    found: list[Frozen] = []
     for count in (*(k + more for more in _FROZEN), size):
         if count > min(size, most):
             continue
@@ -115,9 +117,33 @@ def choose_frozen(
             expected = float(values[count] + residuals[count])
             expected = max(expected, level) if unresolved.size and count >= unresolved[0] else expected
         needed = min(needed_complement(values[:count], coupling[:, :count], k, limit, above), together)
-        if needed - expected > widest:
-            best, widest = Frozen(count, needed, expected), needed - expected
-    return best
+        if needed > expected:
+            found.append(Frozen(count, needed, expected))
+    found.sort(key=lambda frozen: frozen.expected - frozen.needed)
+    verified = (_verified(frozen, values, coupling, k, 2.0 * goal) for frozen in found[:_VERIFIED])
+    return next((frozen for frozen in verified if frozen is not None), None)
+
+
+def _verified(frozen: Frozen, values: np.ndarray, coupling: np.ndarray, k: int, allowed: float) -> Frozen | None:
+    """With a `needed` for which the first k upper bounds exceed the values by at most `allowed` in total; None if none.
+
+    Ritz vectors with large residuals, coupled to the complement, can raise all bounds and not only that of the k-th.
+    """
+    count = frozen.count
+
+    def suffices(complement: float) -> bool:
+        upper = upper_bounds(values[:count], coupling[:, :count], complement, k)
+        return float(np.sum(upper - values[:k])) <= allowed
+
+    low, high = frozen.expected, frozen.needed
+    if suffices(high):
+        return frozen
+    if not suffices(low):
+        return None
+    for _ in range(_TRIALS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if suffices(middle) else (low, middle)
+    return replace(frozen, needed=low) if low > frozen.expected else None
 
 
 def _complement_for_sum(values: np.ndarray, residuals: np.ndarray, allowed: float) -> float:

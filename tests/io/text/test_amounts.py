@@ -141,11 +141,23 @@ def test_numbers_with_the_same_unit_are_numbers_with_a_note(tmp_path, stream):
     assert notes["signs_removed"] == "Read as numbers, without the symbol: 'height' (cm), 'dose' (mg)."
 
 
-@pytest.mark.parametrize("cells", ["001A/002A/003A", "5 cm/6 m/7 cm", "1 a/2/3 a", "a/b/c"])
-def test_other_text_stays_text(tmp_path, cells):
+@pytest.mark.parametrize(
+    "cells",
+    [
+        "001A/002A/003A",
+        "5 cm/6 m/7 cm",
+        "1 a/2/3 a",
+        "a/b/c",
+        "1st/2st/3st",
+        "1 Jan/2 Jan/9 Jan",
+        "5 mg/5 mg/placebo/5 mg",
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_other_text_stays_text(tmp_path, cells, stream):
     path = tmp_path / "text.csv"
     path.write_text("v,x\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells.split("/"))))
-    assert ek.open_data(path).metadata.column_names == ("v",)
+    assert ek.open_data(path, stream=stream).metadata.column_names == ("v",)
 
 
 def test_a_first_column_of_different_amounts_names_the_rows(tmp_path):
@@ -154,11 +166,15 @@ def test_a_first_column_of_different_amounts_names_the_rows(tmp_path):
     assert ek.open_data(path).metadata.row_names == ("10 min", "20 min", "30 min")
 
 
-def test_blocks_refuse_another_unit_by_its_line(tmp_path, monkeypatch):
-    shrink(monkeypatch, 300)
+@pytest.mark.parametrize("cell", ["4 m", "tall", "1.2.3 cm"])
+def test_another_unit_after_the_first_records_is_refused_by_its_line(tmp_path, monkeypatch, cell):
     path = tmp_path / "many.csv"
-    path.write_text("a,h\n" + "1,2.5 cm\n2,3 cm\n" * 100 + "3,4 m\n")
+    path.write_text("a,h\n" + "1,2.5 cm\n2,3 cm\n" * 100 + f"3,{cell}\n")
+    refusal = f"line 202, column 'h': the cell '{cell}' is not a number with the symbol 'cm'"
+    with pytest.raises(FileError, match=refusal):
+        ek.open_data(path, stream=False)
+    shrink(monkeypatch, 300)
     found = ek.open_data(path, stream=True)
     np.testing.assert_array_equal(found.read(0, 150), np.tile([[1, 2.5], [2, 3]], (75, 1)))
-    with pytest.raises(FileError, match="line 202, column 'h': the cell '4 m' is not a number with the symbol 'cm'"):
+    with pytest.raises(FileError, match=refusal):
         found.read(200, 201)

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from eckart.formatting import about_columns, quoted
-from eckart.io.text.cells import AMOUNT, MINUS, looks_numeric, to_numbers
+from eckart.io.text.cells import AMOUNT, MINUS, is_missing, looks_numeric, to_numbers
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ _UNIT = re.compile(r"[^\d(]?\d[\d.,]*[ \u00a0\u202f]?((?![eEdD][+-]?\d+$)(?:°|�
 """A number and a unit, such as cm, °C, mmol/L or m/s2; not an exponent."""
 _FEWEST = 3
 """Cells that must have the same unit."""
+_ZERO_FIRST = re.compile(r"\D?0\d")
+_RANKS = ("st", "nd", "rd", "th")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ENCLOSED = r"^\((.*)\)$"
 _BLANK = "[ \u00a0\u202f]"
 _GROUPS = {
@@ -43,8 +46,9 @@ _ACCOUNTING = "analysed as numbers; parentheses mean negative"
 def sign_of(trimmed: pa.ChunkedArray, decimal: str, first: Sequence[str], *, decimals: bool) -> str | None:
     """The sign, unit or separator of a column; None if its cells, where not missing, have no common one.
 
-    A separator must occur in the `first` records, so that texts read in blocks have the same numbers. A comma separates
-    thousands if no cell allows another reading, or if other numbers of the text have `decimals`.
+    A separator must occur in the `first` records and a unit in all of them, so that texts read in blocks have the same
+    numbers; the caller refuses later cells without the unit. A comma separates thousands if no cell allows another
+    reading, or if other numbers of the text have `decimals`.
     """
     import pyarrow.compute as pc
 
@@ -55,17 +59,21 @@ def sign_of(trimmed: pa.ChunkedArray, decimal: str, first: Sequence[str], *, dec
     enclosed = pc.match_substring_regex(trimmed, _ENCLOSED)
     if pc.any(enclosed).as_py():
         return None if pc.all(enclosed).as_py() and _is_counting(trimmed) else PARENTHESES
-    return _separator(trimmed, decimal[0], "".join(first), decimals=decimals) or _unit(trimmed, known)
+    return _separator(trimmed, decimal[0], "".join(first), decimals=decimals) or _unit(first)
 
 
-def _unit(trimmed: pa.ChunkedArray, known: int) -> str | None:
-    """The unit behind all numbers of a column. Numbers that begin with a zero, such as 007A, are identifiers."""
-    import pyarrow.compute as pc
+def _unit(first: Sequence[str]) -> str | None:
+    """The unit behind all numbers of the first records.
 
-    found = _UNIT.fullmatch(trimmed.drop_null()[0].as_py()) if known >= _FEWEST else None
-    if found is None or not pc.all(pc.ends_with(trimmed, found[1])).as_py():
+    Numbers that begin with a zero, such as 007A, are identifiers, and days of a month (12 Jan) and ranks (5th) labels.
+    """
+    known = [cell.strip() for cell in first if not is_missing(cell)]
+    found = [_UNIT.fullmatch(cell) for cell in known]
+    units = {match[1] if match else "" for match in found}
+    if len(known) < _FEWEST or len(units) != 1 or any(_ZERO_FIRST.match(cell) for cell in known):
         return None
-    return None if pc.any(pc.match_substring_regex(trimmed, r"^\D?0\d")).as_py() else found[1]
+    unit = units.pop()
+    return None if unit.lower() in _RANKS or unit[:3].lower() in _MONTHS else unit or None
 
 
 def _separator(trimmed: pa.ChunkedArray, point: str, first: str, *, decimals: bool) -> str | None:
@@ -118,6 +126,20 @@ def amounts(trimmed: pa.ChunkedArray, sign: str, decimal: str) -> pa.ChunkedArra
     cells, numeric = looks_numeric(plain, point)
     changed = cells.null_count != trimmed.null_count or pc.all(numeric).as_py() is False
     return None if changed else to_numbers(cells, point)
+
+
+def first_without_sign(trimmed: pa.ChunkedArray, sign: str, decimal: str) -> int | None:
+    """By bisection: whether some cells are numbers with a sign is decided for all of them at once."""
+    if amounts(trimmed, sign, decimal) is not None:
+        return None
+    first, last = 0, len(trimmed)
+    while last - first > 1:
+        middle = (first + last) // 2
+        if amounts(trimmed.slice(first, middle - first), sign, decimal) is None:
+            last = middle
+        else:
+            first = middle
+    return first
 
 
 def _without_sign(trimmed: pa.ChunkedArray, sign: str) -> pa.ChunkedArray | None:

@@ -19,7 +19,16 @@ from eckart.formatting import about_columns, counted
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, Text, assemble, check_row_names, quoted, refuse_empty, unique_names
-from eckart.io.text.amounts import amounts, is_unit, mostly_signed, sign_notes, sign_of, signed_role
+from eckart.io.text.amounts import (
+    amounts,
+    first_without_sign,
+    is_unit,
+    mostly_signed,
+    sign_in_words,
+    sign_notes,
+    sign_of,
+    signed_role,
+)
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import (
     AMOUNT,
@@ -130,6 +139,13 @@ class Page:
         raise FileError(
             f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, "
             f"although most cells of the column are numbers. {advice(cell, self.layout.decimal)}{remedy}{title}"
+        )
+
+    def refuse_other_kind(self, row: int, column: str, cell: str, what: str) -> NoReturn:
+        """Refuse a cell of another kind than those at the beginning of the file."""
+        raise FileError(
+            f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} {what}, but the cells at the "
+            f"beginning of the file are. Correct the cell.{leave_out(column)}"
         )
 
 
@@ -307,6 +323,11 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> t
     if sign is not None and (plain := amounts(trimmed, sign, page.layout.decimal)) is not None:
         page.signs[name] = sign
         return plain, "number"
+    if sign is not None and is_unit(sign):
+        wrong = first_without_sign(trimmed, sign, page.layout.decimal)
+        if used and wrong is not None:
+            page.refuse_other_kind(wrong, name, cells[wrong].as_py(), f"is not {sign_in_words(sign)}")
+        return trimmed, "unused"
     if 2 * meant_as_numbers(trimmed) <= known:
         if not mostly_signed(trimmed, numeric):
             return trimmed, _kind_of_text(trimmed, known)

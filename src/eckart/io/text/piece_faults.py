@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from eckart.errors import FileError
-from eckart.formatting import quoted
 from eckart.io.guard import reason
-from eckart.io.text.amounts import PARENTHESES, amounts, sign_in_words
+from eckart.io.text.amounts import PARENTHESES, first_without_sign, sign_in_words
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import TRUTH, looks_numeric
 from eckart.io.text.delimited import Page, leave_out
@@ -66,10 +65,7 @@ def _refuse_cell(rows: DelimitedRows, page: Page, row: int, column: str, cell: s
     if column not in rows.truths and sign == PARENTHESES:
         page.refuse_cell(row, column, cell, leave_out(column))
     what = f"is not {sign_in_words(sign)}" if column in rows.signs else "is neither true nor false"
-    raise FileError(
-        f"{page.place(row)}, column {quoted(column)}: the cell {quoted(cell)} {what}, but the cells at the beginning "
-        f"of the file are. Correct the cell.{leave_out(column)}"
-    )
+    page.refuse_other_kind(row, column, cell, what)
 
 
 def _first_wrong(rows: DelimitedRows, column: str, cells: pa.ChunkedArray) -> int | None:
@@ -79,23 +75,9 @@ def _first_wrong(rows: DelimitedRows, column: str, cells: pa.ChunkedArray) -> in
 
     trimmed, right = looks_numeric(cells, rows.decimal)
     if column in rows.signs:
-        return _first_without_sign(trimmed, rows.signs[column], rows.decimal)
+        return first_without_sign(trimmed, rows.signs[column], rows.decimal)
     if column in rows.truths:
         right = pc.is_in(trimmed, value_set=pa.array(["0", "1", *TRUTH], trimmed.type))
         right = pc.or_(right, pc.is_null(trimmed))
     row = int(pc.index(pc.fill_null(right, True), False).as_py())
     return row if row >= 0 else None
-
-
-def _first_without_sign(trimmed: pa.ChunkedArray, sign: str, decimal: str) -> int | None:
-    """By bisection: whether some cells are numbers with a sign is decided for all of them at once."""
-    if amounts(trimmed, sign, decimal) is not None:
-        return None
-    first, last = 0, len(trimmed)
-    while last - first > 1:
-        middle = (first + last) // 2
-        if amounts(trimmed.slice(first, middle - first), sign, decimal) is None:
-            last = middle
-        else:
-            first = middle
-    return first

@@ -109,7 +109,7 @@ def test_biplot_is_labelled_without_overlap(d: Any, scaling: Any) -> None:
 
 def test_biplot_says_what_is_missing() -> None:
     assert "only arrows are drawn" in plots.biplot(arrests(left=False)).get_title()
-    assert "2,000 of 3,000 rows are drawn" in plots.biplot(many()).get_title()
+    assert "2,000 of 3,000 rows are shown" in plots.biplot(many()).get_title()
 
 
 def every_plot(d: Any) -> dict[str, Any]:

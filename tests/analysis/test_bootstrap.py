@@ -113,10 +113,15 @@ def test_a_component_close_to_one_that_was_not_requested() -> None:
     assert two.unseparated == ()
 
 
-@pytest.mark.parametrize("options", [{"method": "nmf"}, {"count": 1}, {"confidence": 1.0}])
-def test_wrong_wishes_are_refused(options: Any) -> None:
-    with pytest.raises(ParameterError):
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [({"method": "nmf"}, "method='nmf'"), ({"count": 1}, "count=1 "), ({"confidence": 1.0}, "confidence=1.0 ")],
+)
+def test_arguments_out_of_range_are_named(options: Any, named: str) -> None:
+    with pytest.raises(ParameterError) as refused:
         ek.bootstrap(usarrests()[0], k=2, **options)
+    assert named in str(refused.value)
+    assert str(refused.value).count("=") == 1
 
 
 @pytest.mark.parametrize(("rows", "deviations"), [(50, (4, 2, 1, 0.5, 0.4)), (60, (2, 1.9, 0.8, 0.5, 0.3))])

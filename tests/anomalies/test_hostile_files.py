@@ -111,7 +111,7 @@ def test_places_that_are_no_files(tmp_path: Path) -> None:
 @needs_posix
 def test_pipes_and_devices(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    refused(tmp_path / "pipe.csv", "pipe or a device", "'-'")
+    refused(tmp_path / "pipe.csv", "pipe or a device", "'rb'")
     refused("/dev/zero", "pipe or a device")
 
 

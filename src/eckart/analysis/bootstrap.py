@@ -325,11 +325,10 @@ def _in_memory(data: object) -> Array:
 def _check(method: str, count: int, confidence: float) -> None:
     if not get_method(method).orthogonal:
         raise ParameterError(f"bootstrap() does not support method={method!r}. Use 'pca' or 'svd'.")
-    if count < 2 or not 0 < confidence < 1:
-        raise ParameterError(
-            f"count={count!r}, confidence={confidence!r} is out of range. count must be at least 2, "
-            "and confidence must be between 0 and 1."
-        )
+    if count < 2:
+        raise ParameterError(f"count={count!r} is out of range. Use a whole number that is at least 2.")
+    if not 0 < confidence < 1:
+        raise ParameterError(f"confidence={confidence!r} is out of range. Use a number between 0 and 1, such as 0.95.")
 
 
 def _draw(

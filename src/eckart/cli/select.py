@@ -350,7 +350,7 @@ def _scores(selector: Selector) -> str:
     )
     if selector.nested_score_ is None:
         return f"{best}. To estimate the score on new rows, add --nested."
-    return f"{best}. On held-out rows, it is {selector.nested_score_:.4f}."
+    return f"{best}. On held-out rows, the score is {selector.nested_score_:.4f}."
 
 
 def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> Keywords:

@@ -98,7 +98,7 @@ class Folded:
         """Convert to a dict of plain values, for JSON.
 
         {Returns: dict}
-            Coordinates, shares outside the concepts, and the advice to fit again.
+            Coordinates, the share of each row outside the concepts, and whether to fit again.
         """
         shares = [None if np.isnan(share) else float(share) for share in self.unseen]
         return {

@@ -25,7 +25,7 @@ class Hit(NamedTuple):
     Attributes
     ----------
     name : str
-        Name.
+        Name of the row or column.
     score : float
         Score.
     place : int
@@ -130,7 +130,7 @@ class Ranking:
 
     {Attributes: title}
     names : tuple of str
-        Names.
+        Names of the rows or columns.
     scores : array of float
         Scores.
     indices : array of int

@@ -204,7 +204,7 @@ class CUR(FittedCUR):
         Parameters
         ----------
         input_features : array-like of str or None, default None
-            Names of all columns. None uses the names of the fit.
+            Names of all columns. None uses the column names seen in `fit`.
 
         Returns
         -------

@@ -270,7 +270,7 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
         cost += 6.0 * shape.long * n * n / _DIRECT_RATE
     passes = 2 if shape.columns > shape.rows else 1
     why = (
-        f"The {n} x {n} matrix of cross-products is computed exactly in "
+        f"The {n} x {n} matrix of cross-products is computed in "
         f"{'two passes' if passes == 2 else 'one pass'} over the data."
     )
     # If a second pass must refine small values, the matrix, its eigenvectors and their product are in memory too.

@@ -100,7 +100,10 @@ def open_path(path: str | os.PathLike[str], max_expansion: float) -> OpenedFile:
         raise FileError(f"{name} is a folder, not a file. Give the name of a file inside it.")
     if not stat.S_ISREG(status.st_mode):
         raise FileError(
-            f"{name} is a pipe or a device, not a regular file. Pipe its content into the command and read it with '-'."
+            f"{name} is a pipe or a device, not a regular file. "
+            + either(
+                "Open it with open(path, 'rb') and pass the stream.", "Use '-' and redirect standard input from it."
+            )
         )
     if status.st_size == 0:
         raise FileError(f"{name} is empty (0 bytes). Check that the file was written completely.")

@@ -308,10 +308,10 @@ def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -
 def _unknown(names: list[str]) -> Note:
     text = about_columns(
         names,
-        "may only identify the rows, but it is analysed as a measurement. Checking it needs more memory than the limit "
-        "allows. If it is not a measurement, leave it out.",
-        "may only identify the rows, but they are analysed as measurements. Checking them needs more memory than the "
-        "limit allows. Leave out columns that are not measurements.",
+        "may only identify the rows, but Eckart analyses it as a measurement. Checking it needs more memory than the "
+        "limit allows. If it is not a measurement, leave it out.",
+        "may only identify the rows, but Eckart analyses them as measurements. Checking them needs more memory than "
+        "the limit allows. Leave out columns that are not measurements.",
     )
     return Note("numbering_column", text)
 

@@ -68,7 +68,7 @@ def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrit
     Raises
     ------
     ModelFileError
-        If the file exists, or cannot be written.
+        If the file exists and `overwrite` is False, or if it cannot be written.
 
     {See Also: load [model]}
 

@@ -57,9 +57,9 @@ def open_data(
     Parameters
     ----------
     data : array-like, sparse matrix, data frame, path or stream
-        Any data that `decompose` accepts. Besides arrays and data frames, these are Arrow tables and streams, database
-        cursors and connection strings, lists of paths, dicts of columns, lists of dicts, iterators of batches, AnnData
-        and xarray objects.
+        Any data that `decompose` accepts. In addition to arrays and data frames, it accepts Arrow tables and
+        streams, database cursors and connection strings, lists of paths, dicts of columns, lists of dicts, iterators of
+        batches, AnnData and xarray objects.
     format : str, default None
         Format of a file: csv, tsv, parquet, arrow, npy, npz, mtx, h5, h5ad or zarr. None detects the format from the
         name and the content of the file.

@@ -199,8 +199,8 @@ def _id_notes(parts: Parts) -> list[Note]:
     for places, content in ((found, "to identify or number the rows"), (codes, "to contain codes, not quantities")):
         names = [parts.column_names[j] for j in places]
         if names:
-            one = f"seems {content}, but it is analysed. If it is not a measurement, leave it out."
-            many = f"seem {content}, but they are analysed. If they are not measurements, leave them out."
+            one = f"seems {content}, but Eckart analyses it anyway. If it is not a measurement, leave it out."
+            many = f"seem {content}, but Eckart analyses them anyway. If they are not measurements, leave them out."
             notes.append(Note("numbering_column", about_columns(names, one, many)))
     return notes
 

@@ -223,7 +223,7 @@ def _plan(scatter: Scatter, k: int) -> Plan:
     held = scatter.gram if scatter.gram is not None else scatter.factor
     assert held is not None
     if scatter.gram is not None:
-        why = f"The {columns} x {columns} matrix of cross-products was accumulated exactly, batch by batch."
+        why = f"The {columns} x {columns} matrix of cross-products was accumulated batch by batch, without truncation."
     elif scatter.exact:
         why = "There are fewer rows than columns so far, so Eckart stores all rows."
     else:

@@ -150,8 +150,8 @@ def _decorrelated(choice: RankChoice, e: Evidence, answers: _Answers) -> Certain
     if answers.lowest == answers.highest or not (scarce or gap != k):
         return None
     low, high = (answers.lowest, answers.highest) if scarce else sorted((k, k if gap is None else gap))
-    reason = (f"Tests that assume independent noise find {_listed(answers.tests)}. If the noise of neighbouring "
-    f"columns has a correlation of {choice.neighbours:.2f}, they find {k}.")  # fmt: skip
+    reason = (f"Tests that assume independent noise find {_listed(answers.tests)}. After the "
+    f"correlation of {choice.neighbours:.2f} between neighbouring columns is removed, they find {k}.")  # fmt: skip
     return Certainty(_beyond_correlated(e, low), high, reason)
 
 

@@ -42,6 +42,6 @@ def with_derived(choice: RankChoice) -> RankChoice:
 def _drop(choice: RankChoice) -> str:
     span = f"{choice.lowest} or more" if choice.highest is None else f"{choice.lowest} to {choice.highest}"
     return (
-        f"The number of components is uncertain ({span}). In this range, the eigenvalues fall most after component "
-        f"{choice.drop}."
+        f"The number of components is uncertain ({span}). In this range, the largest drop in the "
+        f"eigenvalues is after component {choice.drop}."
     )

@@ -71,16 +71,15 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
     k = _last_above(e, edges, columns, quantile)
     if k == count:
         return None, (
-            f"All {count} computed components explain more than the largest possible noise component. "
-            "There may be more."
+            f"All {count} computed components explain more than a component of pure noise would. There may be more."
         )
     if (more := e.falls_beyond(k)) is not None and not _is_one_entry(e, more - 1):
         return None, (
             f"{more} components of similar size dominate the variances of the columns, so they mask each "
             "other in this test."
         )
-    reached = f"a component of pure noise can explain up to {percent(edges[k])}"
-    return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {reached}."
+    noise = f"in {100 * e.options.level:g} % of cases, a component of pure noise explains at most {percent(edges[k])}"
+    return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {noise}."
 
 
 def _is_one_row(e: Evidence, place: int) -> bool:

@@ -81,8 +81,8 @@ def _without_deflation(e: Evidence) -> tuple[int | None, str]:
         )
     k = int(np.argmin(above))
     return k, (
-        f"Component {k + 1} explains {percent(e.ratios[k])}; in shuffled tables, it explains at most "
-        f"{percent(limits[k])}. The table is too large to remove the components found so far, so "
+        f"Component {k + 1} explains {percent(e.ratios[k])}; in {100 * e.options.level:g} % of shuffled tables, it "
+        f"explains at most {percent(limits[k])}. The table is too large to remove the components found so far, so "
         "weaker components may be hidden."
     )
 

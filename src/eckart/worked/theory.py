@@ -143,7 +143,7 @@ LESSONS = (
             ),
             mark(
                 "The proof uses Weyl's inequality. For any $B$ of rank $k$, it states that $σ_{i+k}(A) ≤ σ_i(A - B)$. "
-                "Square both sides and add over all indices. (Some notes replace $U^T B V$ by its diagonal instead. "
+                "Square both sides and sum over all indices. (Some notes replace $U^T B V$ by its diagonal instead. "
                 "That step fails, because the diagonal can have a larger rank than $B$.)"
             ),
             mark(
@@ -243,9 +243,9 @@ LESSONS = (
             mark(
                 "Isomap unrolls a curve or a curved surface. It joins each point to its nearest neighbours and "
                 "measures distances by shortest paths in this graph instead of straight lines. It then finds "
-                "coordinates with these distances: square them, centre the matrix $D^2$ of the squares, and multiply "
-                "the eigenvectors of $B = -1/2 J D^2 J$ by $sqrt(λ)$. Here $J$ subtracts the means: it has $1 - 1/n$ "
-                "on the diagonal and $-1/n$ elsewhere."
+                "coordinates with these distances: it squares them, centres the matrix $D^2$ of the squares, and "
+                "multiplies the eigenvectors of $B = -1/2 J D^2 J$ by $sqrt(λ)$. Here $J$ subtracts the means: it has "
+                "$1 - 1/n$ on the diagonal and $-1/n$ elsewhere."
             ),
         ),
     ),

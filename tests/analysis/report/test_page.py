@@ -265,7 +265,7 @@ def test_many_rows_and_columns_are_thinned_and_said_so() -> None:
     d = built(data, 12)
     page = report(d, data=data)
     for sentence in (
-        "of 21,000 rows are drawn", "The 30 longest of 60 arrows", "20 weaker columns are not drawn",
+        "of 21,000 rows are shown", "The 30 longest of 60 arrows", "20 weaker columns are not drawn",
         "The first 10 of 12 components", "The first 200 of 21,000 are listed", "strongest of 60 columns",
         "1 part in 65,535",
     ):  # fmt: skip

@@ -51,7 +51,7 @@ class Biplot:
     """Factor by which arrows are stretched for display."""
     labels: tuple[str, str]
     rows: NDArray[np.intp]
-    """Which rows are drawn."""
+    """Which rows are shown."""
     columns: NDArray[np.intp]
     """Which columns are drawn, longest arrow first."""
 
@@ -97,7 +97,7 @@ def subset_sentence(d: Decomposition) -> str:
     if d.left is None or d.rows <= MOST_ROWS:
         return ""
     drawn = f"the {_FARTHEST} farthest from the centre and {MOST_ROWS - _FARTHEST:,} chosen at random (seed 0)"
-    return f"{MOST_ROWS:,} of {d.rows:,} rows are drawn: {drawn}."
+    return f"{MOST_ROWS:,} of {d.rows:,} rows are shown: {drawn}."
 
 
 def ticks(low: float, high: float, count: int = 6) -> list[float]:

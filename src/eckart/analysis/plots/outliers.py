@@ -62,7 +62,7 @@ def outlier_map(
             dots(ax, points[shown[members[shown]]], s=20, color=color, marker=shape, alpha=0.85, label=name)
     _limits(ax, found, points, flat=flat)
     few = (
-        f"\n{len(shown):,} of {d.rows:,} rows are drawn, including the most extreme rows" if len(shown) < d.rows else ""
+        f"\n{len(shown):,} of {d.rows:,} rows are shown, including the most extreme rows" if len(shown) < d.rows else ""
     )
     ax.set_title(f"Outlier map (dashed: {100 * confidence:g} % limits){few}", fontsize=10)
     ax.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.11), ncols=4)

@@ -44,7 +44,7 @@ def subset_sentence(rows: int, drawn: int) -> str:
     if drawn >= rows:
         return ""
     return (
-        f"{drawn:,} of {rows:,} rows are drawn: the extreme rows of every component, and a random "
+        f"{drawn:,} of {rows:,} rows are shown: the extreme rows of every component, and a random "
         "sample (seed 0) stratified along the first component. Shares, errors, limits and ellipses "
         "are computed from all rows."
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def columns(d: Decomposition, data: object) -> Table:
-    """Correlate columns that were not used in the fit with the scores.
+    """Correlate the scores with columns that were not used in the fit.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ def proof_of_theorem_1() -> list[Evidence]:
     return [
         Evidence(tr("Σ = diag(2, 1), U = V = I, Z all ones: rank of Z, rank of diag(U^T Z V)"), (z.rank(), d.rank()),
                  z.rank() == 1 and d.rank() == 2),
-        Evidence(tr("so Z' = U D V^T is closer but its rank is too large: squared errors of Z and Z'"),
+        Evidence(tr("so Z' = U D V^T is closer, but its rank is too large: squared errors of Z and Z'"),
                  ((x - z).norm() ** 2, (x - d).norm() ** 2), (x - d).norm() < (x - z).norm()),
     ]  # fmt: skip
 

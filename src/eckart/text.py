@@ -38,7 +38,7 @@ class Table:
     Attributes
     ----------
     title : str
-        Title.
+        Heading above the table.
     columns : tuple of str
         Names of the columns.
     rows : tuple of tuple

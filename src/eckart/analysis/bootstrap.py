@@ -53,16 +53,16 @@ _LEAST_SHARE = 1e-14
 class Bootstrap:
     """A decomposition and its bootstrap samples.
 
-    The components of each sample are matched with those of the fit, and their signs are aligned.
+    The components of each sample are matched with those of the original data, and their signs are aligned.
 
     Attributes
     ----------
     decomposition : Decomposition
-        The fit.
+        Decomposition of the original data.
     right : array of shape (count, n_features, k)
         Loadings of each sample.
     explained_variance_ratio : array of shape (count, k)
-        Explained shares of each sample, in decreasing order. They are not matched with the components of the fit.
+        Explained shares of each sample, in decreasing order. They are not matched with the original components.
     aligned_variance_ratio : array of shape (count, k)
         Explained shares of each sample along the directions that were matched with the components of the fit. Groups
         are rotated as a whole, also those with components that were not requested.

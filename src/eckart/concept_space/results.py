@@ -27,7 +27,7 @@ class Hit(NamedTuple):
     name : str
         Name of the row or column.
     score : float
-        Score.
+        Score by which the row or column is ranked.
     place : int
         Index of the row or column, counted from 0.
 
@@ -132,9 +132,9 @@ class Ranking:
     names : tuple of str
         Names of the rows or columns.
     scores : array of float
-        Scores.
+        Scores, in decreasing order.
     indices : array of int
-        Indices, counted from 0.
+        Indices of the rows or columns, counted from 0.
     lower : array of float or None
         Lower bounds on the scores of the complete rows. None without `proof`.
     upper : array of float or None

@@ -348,7 +348,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         Parameters
         ----------
         path : path
-            The file.
+            File to read.
 
         {Returns: TextConcepts [opened]}
         """

@@ -79,7 +79,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         cur : CUR
-            Fitted estimator.
+            Fitted estimator whose columns to select.
 
         Returns
         -------

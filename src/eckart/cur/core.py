@@ -27,7 +27,7 @@ class Core:
     Attributes
     ----------
     left : array
-        Orthonormal columns.
+        Matrix with orthonormal columns.
     left_values : array
         Numbers by which the columns of `left` are divided.
     middle : array
@@ -35,7 +35,7 @@ class Core:
     right_values : array
         Numbers by which the columns of `right` are divided.
     right : array
-        Orthonormal columns.
+        Matrix with orthonormal columns.
 
     See Also
     --------

@@ -88,7 +88,7 @@ overwrite : bool, default False
 width : int, default 80
     Maximum line length.
 width [rich] : int, default 80
-    Maximum width.
+    Maximum width in characters.
 limit [40] : int, default 40
     Maximum number of rows.
 memory : str or int, default None
@@ -348,7 +348,7 @@ eckart.fill_missing : The same for data of any size, with standard errors.
     "Attributes": _read(
         """
 title : str
-    Title.
+    Title of the result.
 name [row] : str
     Name of the row.
 notes : tuple of str

@@ -236,7 +236,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components_)
-            Scores.
+            Scores, as returned by `transform`.
 
         Returns
         -------

@@ -50,7 +50,7 @@ class KernelTrial:
     Attributes
     ----------
     kernel : str
-        Kernel.
+        Name of the kernel.
     gamma : float or None
         Value of gamma. None for kernels without it.
     separation : float

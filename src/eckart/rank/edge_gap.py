@@ -48,7 +48,7 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
             )
         if ratios[k - 1] > limit:
             apart = f"Component {k} explains {ratios[k - 1]:.3g} times as much as the next"
-            return k, f"{apart}; in pure noise, this ratio would be at most {limit:.3g}."
+            return k, f"{apart}; in pure noise, this ratio rarely exceeds {limit:.3g}."
     if above := above_smooth_noise(e, min(most, e.short)):
         return above, (
             f"{counted(above, 'component explains', 'components explain')} more than noise would, "

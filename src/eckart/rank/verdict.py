@@ -89,9 +89,10 @@ class RankChoice:
         Sequential tests whose assumptions hold, the preferred one first. 'permutation' is left out if it disagrees with
         'sign_flip' and the rows have unequal variance.
     lowest : int or None
-        Lower bound on the number of components, without assumptions about the noise.
+        Lowest number of components that the rules allow, under different assumptions about the noise.
     highest : int or None
-        Upper bound on the number of components, without assumptions about the noise. None if there is no upper bound.
+        Highest number of components that the rules allow, under different assumptions about the noise. None if the
+        rules set no upper limit.
     reason : str
         Why `k` is uncertain. Empty if it is certain, or if only descriptive rules were applied.
 

@@ -61,7 +61,7 @@ LESSONS = (
         (
             mark(
                 "A vector $e ≠ 0$ with $M e = λ e$ is called an eigenvector of $M$, and the factor is its eigenvalue. "
-                "Multiplying by the matrix does not change the direction of the vector. The equation $(M - λ I) e = 0$"
+                "Multiplying by the matrix only scales the vector. The equation $(M - λ I) e = 0$"
                 " has a solution other than 0 exactly when $det(M - λ I) = 0$. This determinant is the characteristic "
                 "polynomial. Its degree $n$ is the number of rows, and its roots are the eigenvalues. For each root, "
                 "row reduction of $M - λ I$ gives the eigenvectors. Divide them by their length to get unit vectors, "

@@ -273,7 +273,7 @@ class Decomposition(Generic[D]):
         Raises
         ------
         ModelFileError
-            If the file exists or cannot be written.
+            If the file exists and `overwrite` is False, or if it cannot be written.
         """
         from eckart.io.model_file import save
 

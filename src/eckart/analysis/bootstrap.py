@@ -244,7 +244,7 @@ def bootstrap(
     Returns
     -------
     Bootstrap
-        The fit of the data and the fits of all samples.
+        The decomposition of the data and the results of all samples.
 
     Raises
     ------

@@ -53,8 +53,8 @@ class FittedCUR(InvertibleEstimator):
 class CUR(FittedCUR):
     """Approximate a matrix by a few of its own columns and rows.
 
-    ``C_ @ core_ @ R_`` approximates X. `C_` contains columns of X, and `R_` contains rows of X. The error of the
-    approximation is measured exactly and compared with that of the best approximation of the same rank. If X has fewer
+    ``C_ @ core_ @ R_`` approximates X. `C_` contains columns of X, and `R_` contains rows of X. Eckart computes the
+    error of the approximation and compares it with that of the best approximation of the same rank. If X has fewer
     independent columns or rows than requested, Eckart issues a DataWarning.
 
     The scores of a row are its entries in the chosen columns, multiplied by `column_scales_`. `fit_transform` returns

@@ -499,5 +499,5 @@ def test_a_folder_that_is_not_a_path_is_refused(tmp_path, monkeypatch, folder, m
 def test_the_checkpoint_of_a_file_is_refused_for_an_array(tmp_path):
     np.save(tmp_path / "x.npy", table())
     interrupt(tmp_path / "x.npy", tmp_path / "run", 1, 3)
-    with pytest.raises(CheckpointError, match="read from files then, from memory now"):
+    with pytest.raises(CheckpointError, match="read from files before, from memory now"):
         ek.decompose(table(), k=5, solver="lanczos", checkpoint=tmp_path / "run")

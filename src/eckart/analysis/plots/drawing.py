@@ -76,7 +76,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
     ParameterError
         If the suffix is not supported.
     FileError
-        If the file exists.
+        If the file exists and `overwrite` is False.
 
     {See Also: biplot}
 

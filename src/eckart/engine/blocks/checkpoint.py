@@ -237,9 +237,11 @@ def _refuse_other_data(folder: Path, before: JsonObject, now: JsonObject) -> Non
     for name, unit in (("files", "files"), ("bytes", "bytes"), ("shape", "rows and columns")):
         then, found = before["content"].get(name), now["content"].get(name)
         if (then is None) != (found is None):  # an array has no files
-            what = "read from memory then, from files now" if then is None else "read from files then, from memory now"
+            what = (
+                "read from memory before, from files now" if then is None else "read from files before, from memory now"
+            )
         elif then != found:
-            what = f"{then} {unit} then, {found} now"
+            what = f"{then} {unit} before, {found} now"
             break
     raise CheckpointError(
         f"The checkpoint {folder} was made from other data ({what}). Restore the data, choose another "

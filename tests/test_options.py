@@ -116,3 +116,18 @@ def test_amounts_of_memory_that_are_none_are_refused(given):
 @pytest.mark.parametrize("given", [10**8, np.int64(10**8), np.uint32(10**8), "100MB", " 95.4 MiB ", ".1gb"])
 def test_amounts_of_memory(given):
     assert ek.plan(np.random.default_rng(0).random((40, 3)), k=1, memory=given).solver in ("gram", "direct")
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "fault"),
+    [
+        (["a"], None, "has 4 rows, but the number of names is 1"),
+        ("abcde", None, "has 4 rows, but the number of names is 5"),
+        (None, iter("ab"), "has 3 columns, but the number of names is 2"),
+        ("abc", "abcd", "Give one name for each row"),
+    ],
+)
+def test_names_that_do_not_match_the_rows_or_columns_are_refused(rows, columns, fault):
+    d = ek.decompose(np.arange(12.0).reshape(4, 3) ** 2, k=1)
+    with pytest.raises(ek.errors.ParameterError, match=fault):
+        d.named(rows, columns)

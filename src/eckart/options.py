@@ -14,6 +14,7 @@ import numpy as np
 
 from eckart.cleanup import RemovedOnError
 from eckart.errors import ParameterError
+from eckart.formatting import counted
 from eckart.wording import assigned
 
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | Literal["entropy"] | None
@@ -268,3 +269,14 @@ def memory_bytes(given: str | int | None) -> int | None:
             f"memory={given!r} is not an amount of memory. Use a string such as '2GB', or a number of bytes."
         )
     return int(size)
+
+
+def one_name_each(what: str, given: Iterable[object] | None, count: int) -> tuple[str, ...] | None:
+    """The names of all rows or of all columns as text."""
+    names = None if given is None else tuple(map(str, given))
+    if names is not None and len(names) != count:
+        raise ParameterError(
+            f"The decomposition has {counted(count, what)}, but the number of names is {len(names):,}. Give one name "
+            f"for each {what}."
+        )
+    return names

@@ -16,7 +16,7 @@ from eckart.devices import is_off_host, to_host
 from eckart.displays import html_facts, html_table
 from eckart.formatting import wrapped
 from eckart.notes import Note
-from eckart.options import RESULT_NAMES
+from eckart.options import RESULT_NAMES, one_name_each
 from eckart.planned import Plan, SolveInfo
 
 if TYPE_CHECKING:
@@ -330,10 +330,14 @@ class Decomposition(Generic[D]):
         -------
         Decomposition
             A copy with these names.
+
+        Raises
+        ------
+        ParameterError
+            If there is not one name for each row and each column.
         """
-        row_names = None if rows is None else tuple(map(str, rows))
-        column_names = None if columns is None else tuple(map(str, columns))
-        return replace(self, row_names=row_names, column_names=column_names)
+        row_names = one_name_each("row", rows, self.rows)
+        return replace(self, row_names=row_names, column_names=one_name_each("column", columns, self.columns))
 
     if not TYPE_CHECKING:  # type checkers must not accept every name
 

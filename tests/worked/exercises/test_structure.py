@@ -57,6 +57,23 @@ def test_diagnosis(kind: str, difficulty: int, answer: str, said: str) -> None:
     assert str(worked.exercise(kind, seed=4711, difficulty=difficulty).check(answer)) == said
 
 
+@pytest.mark.parametrize(("kind", "difficulty", "seed", "answer", "said"), [
+    ("svd", 1, 5171, "A = 10*[-0.447; 0.894]*[0.894 0.447] + 5*[0.894; 0.447]*[0.447 0.894]",
+     "Right: sigma, u. v: 1 of 2 vectors is right."),
+    ("svd", 1, 5171, "A = 5*(-1,2)'/√5*(2,-1)/√5 + 10*(2,1)'/√5*(1,2)/√5",
+     "Each part is right, but sigma, u, v are not in the same order."),
+    ("select", 1, 5271, "col 1: 0.41 (selected), col 2: 0.68", "Right: r. columns: These are not the right ones."),
+    ("project", 3, 5243, "row 1: scores (-1.155, 8.165), squared distance 2",
+     "d: Right so far, but 1 number is missing. Z': Right so far, but 2 numbers are missing."),
+    ("bounds", 3, 5193, "A_2 = [2 -10 11; -14 -2 -5; -14 -2 -5; 2 10 11] with error 6*5^(1/2)",
+     "Right: error. A_2: One entry is wrong: (4,2)."),
+    ("diagonalize", 1, 5161, "V = [1 -1; 1 -2]; D = diag(7, -1); A^4 = [4801 2400; -4800 -2399]",
+     "Right: D, A^4. V: This is the transpose of the right matrix."),
+])  # fmt: skip
+def test_diagnosis_of_parts(kind: str, difficulty: int, seed: int, answer: str, said: str) -> None:
+    assert str(worked.exercise(kind, seed=seed, difficulty=difficulty).check(answer)) == said
+
+
 @pytest.mark.parametrize("answer", ["r1 = " + "1 " * 300, "r3 = " + "2 r1 + " * 100, "A v = " + "2*" * 40 + "w"])
 def test_long_equations_are_read_in_polynomial_time(answer: str) -> None:
     assert _status("rank", 1, 4711, "en", answer) != "right"  # exponential backtracking would never end

@@ -13,6 +13,7 @@ from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import Grid, Linear
 from eckart.worked.exercises.by_row import row_by_row
 from eckart.worked.exercises.cardinals import with_figures
+from eckart.worked.exercises.dyads import as_factors
 from eckart.worked.exercises.meaning import Meaning, meaning, set_side
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.spellings import spellings
@@ -73,7 +74,8 @@ def _said(text: str, mode: Mode, targets: Sequence[Target]) -> tuple[list[Row], 
 def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mode]]:
     """All spellings of a text, each with the meanings that its spaces may have."""
     edges = any(target.form == "edges" for target in targets)
-    for candidate in dict.fromkeys(spellings(text, edges=edges)):
+    triplets = any("sigma" in target.names and target.pairing for target in targets)
+    for candidate in dict.fromkeys(spellings(as_factors(text) if triplets else text, edges=edges)):
         spaced = re.search(r"[\w)\]}][^\S\n]+[(\[{]|[)\]}][^\S\n]+[sc][qb]rt", candidate)
         yield from ((candidate, mode) for mode in (MODES if spaced else MODES[:3]))
 

@@ -246,6 +246,12 @@ def matrix(part: Part, target: Target) -> Verdict:
     return Verdict(WRONG, _matrix_slip(given, true, wrong), hits=len(true) - len(wrong))
 
 
+def fewer(missing: int, hits: int = 0) -> Verdict:
+    """The verdict on numbers that are right, but not all."""
+    message = trn("Right so far, but {n} number is missing.", "Right so far, but {n} numbers are missing.", missing)
+    return Verdict(PARTIAL, message, hits=hits)
+
+
 def wrong_shape(given: Grid, true: Any) -> Verdict:
     shapes = {"given": "{} x {}".format(*given.shape), "true": f"{true.rows} x {true.cols}"}
     return Verdict(WRONG, tr("The answer is {given}, but the question asks for a {true} matrix.", **shapes), misfits=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from eckart.worked.exercises.compare import (
     Verdict,
     close,
     column_sign,
+    fewer,
     floats,
     matrix,
     number_slip,
@@ -53,6 +54,8 @@ def axes(part: Part, target: Target) -> Verdict:
     parallel = int(np.count_nonzero(fits.any(axis=0)))
     if parallel:
         return _some_right(parallel, count)
+    if count == len(true) and _same_directions(turned(given), true).any(axis=0).all():
+        return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
     return _not_right(count)
 
 
@@ -125,7 +128,18 @@ def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
         return right(matches | in_rows if part.is_bare else matches)
     if in_rows and (part.is_bare or true.cols > 1 or given.shape != true.shape):
         return _in_rows(part, target, in_rows)
+    if missing := _missing_rows(part.grid(), target):
+        return fewer(missing * true.cols)
     return _column_slip(given, true, unit) if given.shape == true.shape else _other_shape(given, target, unit)
+
+
+def _missing_rows(given: Grid, target: Target) -> int:
+    """How many rows are missing, if those that are given are right; otherwise 0."""
+    true, count = target.value, given.shape[0]
+    if not target.by_row or given.shape[1] != true.cols or count >= true.rows:
+        return 0
+    chosen = (true.extract(list(rows), list(range(true.cols))) for rows in combinations(range(true.rows), count))
+    return true.rows - count if any(_matches(given, one, False) for one in chosen) else 0
 
 
 def _laid_out(part: Part, target: Target, unit: bool) -> Grid:

@@ -18,6 +18,7 @@ from eckart.worked.exercises.compare import (
     Part,
     Verdict,
     close,
+    fewer,
     number_slip,
     right,
     same_numbers,
@@ -66,8 +67,7 @@ def numbers(part: Part, target: Target) -> Verdict:
         orders = permutations(range(len(given)))
         return right(frozenset((order, ()) for order in orders if _fits(given, target.value, order, scale)))
     if not wrong:
-        return Verdict(PARTIAL, trn("Right so far, but {n} number is missing.",
-                                    "Right so far, but {n} numbers are missing.", len(left)), hits=hits)  # fmt: skip
+        return fewer(len(left), hits)
     misfits = int(len(given) > len(target.value))
     if not left:
         return Verdict(

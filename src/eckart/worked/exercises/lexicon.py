@@ -27,6 +27,8 @@ WITH = word_set("with con с for per para для to")
 ENOUGH = word_set("enough suffice suffices sufficient basta bastano bastan хватает достаточно хватит")
 HAS = word_set("has have ha hanno tiene tienen имеет имеют")
 OR = word_set("or o u или oppure ó")
+CHOSEN = word_set("""selected select chosen choose picked pick scelta scelto selezionata selezionato prescelta elegida
+    elegido seleccionada seleccionado escogida escogido выбран выбрана выбрано выбираем отобран отобрана отобрано""")
 OF = word_set("of for to di del della dei delle degli dell per relativo relativa a al alla de para из для")
 PLACES = {
     "row": "row riga fila строка строке строкой строку",
@@ -34,6 +36,8 @@ PLACES = {
     "point": "point punto точка точки точке",
 }
 """Nouns in the singular that are numbered: `row 3` is a symbol."""
+_GENITIVE = "строки"
+"""Of the row, or the rows: what follows decides."""
 SIDES = {
     "rows": "row rows riga righe fila filas строка строки строк строке строкам строками строку",
     "columns": "column columns col cols colonna colonne columna columnas столбец столбца столбцы столбцов столбцам",
@@ -106,9 +110,14 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def place_noun(word: str) -> str:
-    """ "row", "column" or "point" for a noun in the singular, else ""."""
-    return next((noun for noun, words in PLACES.items() if word.lower() in words.split()), "")
+def place_noun(word: str, *, heads: bool = False) -> str:
+    """ "row", "column" or "point" for a noun in the singular, else ""; `heads` if one number and a colon follow.
+
+    >>> place_noun("riga"), place_noun("строки"), place_noun("строки", heads=True)
+    ('row', '', 'row')
+    """
+    found = next((noun for noun, words in PLACES.items() if word.lower() in words.split()), "")
+    return found or ("row" if heads and word.lower() == _GENITIVE else "")
 
 
 def side_of(text: str) -> str:

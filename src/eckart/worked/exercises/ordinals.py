@@ -23,7 +23,9 @@ _LIST = re.compile(
     rf"(?i)(?<![\w-])({ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+{_ARTICLE}{ORDINAL})*)\s+({_NOUN})"
     r"(?:(?=\s*(?:[,;.()\n]|$|->))|(\s*:)(?=\s*(?:r|rho|corr\w*)(?:_?\d)?\b))"  # first column: r1 = ...
 )
-_EQUATED = re.compile(rf"(?i)(?<![\w-])({_FIGURE})\s+({_NOUN})(?=\s*[=+*-])")  # 4th row = 2 * 1st row - 2nd row
+_EQUATED = re.compile(  # 4th row = 2 * 1st row - 2nd row, 4th row: (2, 1)
+    rf"(?i)(?<![\w-])({_FIGURE})\s+({_NOUN})(?=\s*(?:[=+*-]|:\s*[(\[]))"
+)
 _AFTER = re.compile(  # las columnas segunda y cuarta
     rf"(?i)(?<![\w-])({_NOUN})\s+({ORDINAL}(?:\s*(?:,|ed?|y|и)\s+{ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
 )

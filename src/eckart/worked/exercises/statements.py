@@ -171,7 +171,7 @@ class _Machine:
             return  # u1 = A v1/sigma1 = (1, 2)
         if "symbol" in {one.kind for one in skipped}:
             self.expression(token, text)
-        elif self.peek().kind == "word" and (len(skipped) > 1 or not token.is_operand):
+        elif self.peek().kind == "word" and (len(skipped) > 1 or not token.is_operand) and not _is_list(skipped):
             self.place += 1
             self.word(Token("word", text + self.tokens[self.place - 1].text))
         else:
@@ -341,6 +341,11 @@ def _leave_name(own: Statement) -> list[Item]:
     last = max((i for i, item in enumerate(after) if item == ","), default=-1)
     own.after = after[: max(last, 0)]
     return after[last + 1 :]
+
+
+def _is_list(tokens: Tokens) -> bool:
+    """Whether some tokens are several values in a bracket, which no word can be."""
+    return bool({one.kind for one in tokens} & {"comma", "end"})
 
 
 def _is_filler(item: Item) -> bool:

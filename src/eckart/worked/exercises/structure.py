@@ -17,7 +17,7 @@ from eckart.worked.exercises.arithmetic import CONTEXT, Grid, Typed, divided
 from eckart.worked.exercises.eigenpairs import in_pairs
 from eckart.worked.exercises.expressions import Reader
 from eckart.worked.exercises.headings import carried, continued, headed, numbered, place_of, words
-from eckart.worked.exercises.lexicon import word_set, words_of
+from eckart.worked.exercises.lexicon import CHOSEN, word_set, words_of
 from eckart.worked.exercises.meaning import Meaning
 from eckart.worked.exercises.rows import Row, named
 from eckart.worked.exercises.symbols import Sense, normal
@@ -176,7 +176,7 @@ def _correlations(rows: Rows, targets: Targets) -> Rows:
     if columns is None or r is None:
         return rows
     found: Rows = []
-    chosen: list[Typed] = []
+    chosen = [Typed(Decimal(row.meaning.index)) for row in rows if _is_marked(row, r)]
     for row in rows:
         if not found or not _is_alone(row, r) or not _is_about(found[-1]):
             found.append(row)
@@ -186,6 +186,13 @@ def _correlations(rows: Rows, targets: Targets) -> Rows:
         found.append(row.means(r, int(number.value)))
     explicit = any(row.indices or row.meaning.target == columns for row in found)
     return found if explicit or not chosen else [named(chosen, columns), *found]
+
+
+def _is_marked(row: Row, target: int) -> bool:
+    """Whether the correlation of one column is marked as chosen: `column 2: 0.98 (selected)`."""
+    column = row.meaning.sense.place == "column" and row.meaning.targets is None
+    own = row.is_number and bool(row.meaning.index) and (column or row.meaning.target == target)
+    return own and bool(CHOSEN & {item for item in row.after if isinstance(item, str)})
 
 
 def _is_choice(row: Row) -> bool:

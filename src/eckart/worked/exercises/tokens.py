@@ -164,11 +164,11 @@ def _place_name(token: Token, after: Token, beyond: Token) -> str:
     """row_3 for `row 3` and for `third row`; "" if there is no such name."""
     if token.kind != "word":
         return ""
-    if re.fullmatch(ORDINAL, token.text, re.IGNORECASE) and (noun := place_noun(after.text)):
+    if re.fullmatch(ORDINAL, token.text, re.IGNORECASE) and (noun := place_noun(after.text, heads=True)):
         return f"{noun}_{ordinal_of(token.text)}"
     numbered = after.kind == "number" and re.fullmatch(r"[1-9]", after.text)
     computed = beyond.text in {"-", "/"} and not beyond.spaced
-    noun = place_noun(token.text)
+    noun = place_noun(token.text, heads=beyond.kind == "relation")
     return f"{noun}_{after.text}" if noun and numbered and not computed else ""
 
 

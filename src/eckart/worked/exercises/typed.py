@@ -89,6 +89,7 @@ def plain(text: str) -> str:
     text = re.sub(r"\)\s+/\s+(?=[-+]?\d+\s*[(:])", "); ", text)  # 3 (1, 1) / 1 (1, -1)
     text = re.sub(r"(?m)([:=]\s*)[-+]?[\d./]+\s*->\s*(?=[-+]?[\d./]+\s*$)", r"\1", text)  # x = 9 -> 3
     text = re.sub(r"(?<![^\W_])([A-Z])\.T\b", r"\1^T", text)
+    text = re.sub(r"(?<![^\W_])([A-Z])\.(?=[A-Z](?![^\W\d_]))", r"\1 ", text)  # C.U.R of Mathematica
     if inequality := re.search(r"[<≤≥≠]|(?<!-)>", text):
         raise InputError(tr("{sign} was not expected.", sign=repr(inequality[0])))
     # x_{1} is x_1, E_{-6} is E(-6), and a superscript {..} is a parenthesis; remaining braces are a set.

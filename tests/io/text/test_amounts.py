@@ -150,6 +150,8 @@ def test_numbers_with_the_same_unit_are_numbers_with_a_note(tmp_path, stream):
         "a/b/c",
         "1st/2st/3st",
         "1 Jan/2 Jan/9 Jan",
+        "6pm/12pm/7pm",
+        "5 AM/11 AM/9 AM",
         "5 mg/5 mg/placebo/5 mg",
     ],
 )
@@ -178,3 +180,27 @@ def test_another_unit_after_the_first_records_is_refused_by_its_line(tmp_path, m
     np.testing.assert_array_equal(found.read(0, 150), np.tile([[1, 2.5], [2, 3]], (75, 1)))
     with pytest.raises(FileError, match=refusal):
         found.read(200, 201)
+
+
+@pytest.mark.parametrize(
+    ("usual", "late"),
+    [
+        ("$2.50", "2.50"),
+        ("$2.50", "€2.50"),
+        ("5%", "5 pct"),
+        ("1'234", "1234.5"),
+        ("1 234", "1'234"),
+        ("(1.50)", "(1.50"),
+        ("1.50", "(1.50)"),
+    ],
+)
+def test_later_cells_in_another_form_are_refused_in_the_same_words(tmp_path, monkeypatch, usual, late):
+    path = tmp_path / "late.csv"
+    path.write_text("a,h\n" + f"1.5,{usual}\n2.5,{usual}\n" * 110 + f"3.5,{late}\n")
+    with pytest.raises(FileError, match="line 222, column 'h'") as whole:
+        ek.open_data(path, stream=False)
+    shrink(monkeypatch, 300)
+    found = ek.open_data(path, stream=True)
+    with pytest.raises(FileError) as streamed:
+        found.read(0, 221)
+    assert str(whole.value) == str(streamed.value)

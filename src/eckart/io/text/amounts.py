@@ -30,6 +30,7 @@ _FEWEST = 3
 """Cells that must have the same unit."""
 _ZERO_FIRST = re.compile(r"\D?0\d")
 _RANKS = ("st", "nd", "rd", "th")
+_CLOCK = re.compile(r"(0?[1-9]|1[0-2]) ?[ap]m", re.IGNORECASE)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ENCLOSED = r"^\((.*)\)$"
 _BLANK = "[ \u00a0\u202f]"
@@ -43,48 +44,49 @@ _SIGNED = "analysed as numbers, without the symbol "
 _ACCOUNTING = "analysed as numbers; parentheses mean negative"
 
 
-def sign_of(trimmed: pa.ChunkedArray, decimal: str, first: Sequence[str], *, decimals: bool) -> str | None:
-    """The sign, unit or separator of a column; None if its cells, where not missing, have no common one.
+def sign_of(first: Sequence[str], decimal: str, *, decimals: bool) -> str | None:
+    """The sign, unit or separator of a column; None if its first cells, where not missing, have no common one.
 
-    A separator must occur in the `first` records and a unit in all of them, so that texts read in blocks have the same
-    numbers; the caller refuses later cells without the unit. A comma separates thousands if no cell allows another
-    reading, or if other numbers of the text have `decimals`.
-    """
-    import pyarrow.compute as pc
-
-    known = len(trimmed) - trimmed.null_count
-    for sign in SIGNS:
-        if known and pc.sum(pc.match_substring(trimmed, sign)).as_py() == known:
-            return sign
-    enclosed = pc.match_substring_regex(trimmed, _ENCLOSED)
-    if pc.any(enclosed).as_py():
-        return None if pc.all(enclosed).as_py() and _is_counting(trimmed) else PARENTHESES
-    return _separator(trimmed, decimal[0], "".join(first), decimals=decimals) or _unit(first)
-
-
-def _unit(first: Sequence[str]) -> str | None:
-    """The unit behind all numbers of the first records.
-
-    Numbers that begin with a zero, such as 007A, are identifiers, and days of a month (12 Jan) and ranks (5th) labels.
+    Only the first records decide, so that texts read in blocks have the same numbers; the caller refuses later cells
+    that do not match. A comma separates thousands if no cell allows another reading, or if other numbers of the text
+    have `decimals`.
     """
     known = [cell.strip() for cell in first if not is_missing(cell)]
+    if not known:
+        return None
+    for sign in SIGNS:
+        if all(sign in cell for cell in known):
+            return sign
+    enclosed = [re.match(_ENCLOSED, cell) for cell in known]
+    if any(enclosed):
+        return None if all(enclosed) and _is_counting(known) else PARENTHESES
+    return _separator(known, decimal[0], decimals=decimals) or _unit(known)
+
+
+def _unit(known: list[str]) -> str | None:
+    """The unit behind all numbers of the first records.
+
+    Numbers that begin with a zero, such as 007A, are identifiers, and days of a month (12 Jan), times (12 pm) and ranks
+    (5th) labels.
+    """
     found = [_UNIT.fullmatch(cell) for cell in known]
     units = {match[1] if match else "" for match in found}
     if len(known) < _FEWEST or len(units) != 1 or any(_ZERO_FIRST.match(cell) for cell in known):
         return None
     unit = units.pop()
-    return None if unit.lower() in _RANKS or unit[:3].lower() in _MONTHS else unit or None
+    is_label = unit.lower() in _RANKS or unit[:3].lower() in _MONTHS or all(map(_CLOCK.fullmatch, known))
+    return None if is_label else unit or None
 
 
-def _separator(trimmed: pa.ChunkedArray, point: str, first: str, *, decimals: bool) -> str | None:
+def _separator(known: list[str], point: str, *, decimals: bool) -> str | None:
     """The thousands separator of a column, unless it may be a decimal sign: 1,234 alone can be either."""
-    import pyarrow.compute as pc
+    import pyarrow as pa
 
-    separator = next((mark for mark in SEPARATORS if mark != point and mark in first), None)
-    if separator is None or _without_groups(trimmed, separator, point) is None:
+    separator = next((mark for mark in SEPARATORS if mark != point and any(mark in cell for cell in known)), None)
+    if separator is None or _without_groups(pa.chunked_array([known]), separator, point) is None:
         return None
-    certain = pc.match_substring_regex(trimmed, f"{separator}.*[{separator}{point}]")
-    return separator if separator != "," or decimals or pc.any(certain).as_py() else None
+    certain = any(re.search(f"{separator}.*[{separator}{point}]", cell) for cell in known)
+    return separator if separator != "," or decimals or certain else None
 
 
 def _without_groups(trimmed: pa.ChunkedArray, separator: str, point: str) -> pa.ChunkedArray | None:
@@ -108,9 +110,9 @@ def mostly_signed(trimmed: pa.ChunkedArray, numeric: pa.ChunkedArray) -> bool:
     return bool(max(counts) == numbers < known < 2 * numbers)
 
 
-def _is_counting(trimmed: pa.ChunkedArray) -> bool:
+def _is_counting(known: list[str]) -> bool:
     """Whether the cells are (1), (2), (3), ...: labels, not negative numbers."""
-    return all(cell == f"({place})" for place, cell in enumerate(trimmed.drop_null().to_pylist(), 1))
+    return all(cell == f"({place})" for place, cell in enumerate(known, 1))
 
 
 def amounts(trimmed: pa.ChunkedArray, sign: str, decimal: str) -> pa.ChunkedArray | None:

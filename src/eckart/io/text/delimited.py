@@ -20,6 +20,7 @@ from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_inf
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, Text, assemble, check_row_names, quoted, refuse_empty, unique_names
 from eckart.io.text.amounts import (
+    PARENTHESES,
     amounts,
     first_without_sign,
     is_unit,
@@ -147,6 +148,12 @@ class Page:
             f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} {what}, but the cells at the "
             f"beginning of the file are. Correct the cell.{leave_out(column)}"
         )
+
+    def refuse_sign(self, row: int, column: str, cell: str, sign: str) -> NoReturn:
+        """Refuse a cell without the sign, unit or separator of its column."""
+        if sign == PARENTHESES:
+            self.refuse_cell(row, column, cell, leave_out(column))
+        self.refuse_other_kind(row, column, cell, f"is not {sign_in_words(sign)}")
 
 
 def read_delimited(data: bytes, name: str, options: TextOptions) -> MemorySource:
@@ -323,10 +330,10 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> t
     if sign is not None and (plain := amounts(trimmed, sign, page.layout.decimal)) is not None:
         page.signs[name] = sign
         return plain, "number"
-    if sign is not None and is_unit(sign):
-        wrong = first_without_sign(trimmed, sign, page.layout.decimal)
-        if used and wrong is not None:
-            page.refuse_other_kind(wrong, name, cells[wrong].as_py(), f"is not {sign_in_words(sign)}")
+    wrong = None if sign is None else first_without_sign(trimmed, sign, page.layout.decimal)
+    if sign is not None and wrong is not None and (is_unit(sign) or wrong >= len(page.layout.sample)):
+        if used:
+            page.refuse_sign(wrong, name, cells[wrong].as_py(), sign)
         return trimmed, "unused"
     if 2 * meant_as_numbers(trimmed) <= known:
         if not mostly_signed(trimmed, numeric):
@@ -341,7 +348,9 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> t
 def _sign_of(page: Page, name: str, trimmed: pa.ChunkedArray) -> str | None:
     """The sign, unit or separator of a column; a first column such as "10 min", "20 min" names the rows instead."""
     first = page.first_cells(name)
-    sign = sign_of(trimmed, page.layout.decimal, first, decimals=page.has_decimals)
+    if all(map(is_missing, first)):
+        first = trimmed.drop_null().slice(0, len(first)).to_pylist()
+    sign = sign_of(first, page.layout.decimal, decimals=page.has_decimals)
     names_rows = name == page.columns[0] and len(set(first)) == len(first)
     return None if sign is not None and is_unit(sign) and names_rows else sign
 

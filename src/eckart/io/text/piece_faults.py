@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from eckart.errors import FileError
 from eckart.io.guard import reason
-from eckart.io.text.amounts import PARENTHESES, first_without_sign, sign_in_words
+from eckart.io.text.amounts import first_without_sign
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import TRUTH, looks_numeric
 from eckart.io.text.delimited import Page, leave_out
@@ -60,12 +60,12 @@ def refuse_piece(rows: DelimitedRows, text: bytes, line: int, error: Exception) 
     ) from error
 
 
-def _refuse_cell(rows: DelimitedRows, page: Page, row: int, column: str, cell: str) -> None:
-    sign = rows.signs.get(column, PARENTHESES)
-    if column not in rows.truths and sign == PARENTHESES:
-        page.refuse_cell(row, column, cell, leave_out(column))
-    what = f"is not {sign_in_words(sign)}" if column in rows.signs else "is neither true nor false"
-    page.refuse_other_kind(row, column, cell, what)
+def _refuse_cell(rows: DelimitedRows, page: Page, row: int, column: str, cell: str) -> NoReturn:
+    if column in rows.truths:
+        page.refuse_other_kind(row, column, cell, "is neither true nor false")
+    if column in rows.signs:
+        page.refuse_sign(row, column, cell, rows.signs[column])
+    page.refuse_cell(row, column, cell, leave_out(column))
 
 
 def _first_wrong(rows: DelimitedRows, column: str, cells: pa.ChunkedArray) -> int | None:

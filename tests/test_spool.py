@@ -311,3 +311,22 @@ def test_a_failed_call_keeps_the_copy_of_a_source_that_the_caller_opened(tmp_pat
         ek.decompose(source, "svd", k=2, stream=True)
     assert len(list((tmp_path / "spool").iterdir())) == 1
     assert source.read(0, 2).shape == (2, 7)
+
+
+def test_a_failed_call_keeps_the_copy_of_a_source_that_its_callback_opened(tmp_path, monkeypatch):
+    monkeypatch.setenv("ECKART_SPOOL", str(tmp_path))
+    matrix = sp.random_array((90, 6), density=0.4, rng=np.random.default_rng(0))
+    path = tmp_path / "m.mtx"
+    scipy.io.mmwrite(path, matrix)
+    opened = []
+
+    def callback(_):
+        opened.append(ek.open_data(path, stream=True))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        ek.decompose(np.random.default_rng(0).random((60, 4)), k=2, stream=True, callback=callback)
+    values = np.linalg.svd(matrix.toarray(), compute_uv=False)[:2]
+    np.testing.assert_allclose(ek.decompose(opened.pop(), "svd", k=2).values, values, rtol=1e-9)
+    gc.collect()
+    assert list(tmp_path.iterdir()) == [path]

@@ -67,12 +67,17 @@ def remove_on_error(remove: Callable[[], Callable[[], object] | None]) -> None:
 class RemovedOnError:
     """Remove what a `with` block has made if it raises an error; of nested blocks, the outermost acts.
 
+    With `returned=True`, what the block has made belongs to the caller if it succeeds, even if a call around it fails.
+
     The traceback of an error refers to the variables of the failed call. Files that one of them owns would exist as
     long as the error, which interactive sessions keep.
     """
 
+    def __init__(self, *, returned: bool = False) -> None:
+        self._returned = returned
+
     def __enter__(self) -> None:
-        self._token = _on_error.set([]) if _on_error.get() is None else None
+        self._token = _on_error.set([]) if self._returned or _on_error.get() is None else None
 
     def __exit__(self, kind: object, *_: object) -> None:
         if self._token is None:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NoReturn, cast
 import numpy as np
 
 from eckart.arrays import is_array, is_sparse
+from eckart.cleanup import RemovedOnError
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask, is_dask_table
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.errors import EckartError, FileError, InputError
@@ -118,7 +119,8 @@ def open_data(
         format=format, key=key, layer=layer, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header,
         row_names=row_names, columns=columns, mask=mask,
     )  # fmt: skip
-    found: Source | RowSource = open_with(data, options, memory=memory_bytes(memory), stream=stream)
+    with RemovedOnError(returned=True):  # a callback of another call may open data
+        found: Source | RowSource = open_with(data, options, memory=memory_bytes(memory), stream=stream)
     return found
 
 

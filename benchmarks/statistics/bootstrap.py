@@ -16,7 +16,7 @@ def one(cell: Cell, rng: np.random.Generator) -> Outcome:
     k = 3 if "three" in str(name) else 2
     basis = np.linalg.qr(rng.standard_normal((5, 5)))[0]
     data = (rng.standard_normal((rows, 5)) * CASES[str(name)]) @ basis.T
-    found = ek.bootstrap(data, k=k, count=300, rng=int(rng.integers(2**31)))
+    found = ek.bootstrap(data, k=k, rng=int(rng.integers(2**31)))
     fit = np.asarray(found.decomposition.right)
     truth = basis[:, :k] * np.sign((basis[:, :k] * fit).sum(axis=0))
     truth = rotated_groups(fit, truth, found.groups).T.ravel()
@@ -27,16 +27,19 @@ def one(cell: Cell, rng: np.random.Generator) -> Outcome:
     variances = np.square(CASES[str(name)])
     shares = variances[:k] / variances.sum()
     lowest, highest = np.array([line[2:4] for line in found.components().rows], dtype=float).T
+    covered = (lowest <= shares) & (shares <= highest)
     return [
         float(((low <= truth) & (truth <= high)).mean()),
-        float(((lowest <= shares) & (shares <= highest)).mean()),
+        float(covered.mean()),
+        float(covered[0]),
+        float(covered[-1]),
         float(right.mean()) if right.size else np.nan,
     ]
 
 
 PART = Part(
     ("components", "rows"),
-    ("loadings", "shares", "sure signs right"),
+    ("loadings", "shares", "first share", "last share", "sure signs right"),
     tuple((name, rows) for rows in (50, 200) for name in CASES),
     one,
     lambda _: 200,

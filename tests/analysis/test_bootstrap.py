@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.special import logit
 
 import eckart as ek
 from eckart.analysis.alignment import pair, rotated_groups
@@ -157,6 +158,17 @@ def test_intervals_cover_shares(deviations: tuple[float, ...]) -> None:
         low, high = np.array([line[2:4] for line in found.rows], dtype=float).T
         inside.append(((low <= shares) & (shares <= high)).mean())
     assert np.mean(inside) > 0.95 - 3 * (0.05 * 0.95 / 25) ** 0.5
+
+
+def test_equal_shares_are_corrected_for_their_whole_difference() -> None:
+    """Shares that differ by chance: subtracting the bias of the resamples leaves half of the difference (0.48)."""
+    random, fitted, corrected = np.random.default_rng(4), [], []
+    for _ in range(20):
+        table = ek.bootstrap(random.normal(size=(60, 4)) * (2, 2, 0.8, 0.5), k=2, count=40).components()
+        logits = logit(np.array([line[1:4] for line in table.rows], dtype=float))
+        fitted.append(logits[0, 0] - logits[1, 0])
+        corrected.append(logits[0, 1:].mean() - logits[1, 1:].mean())
+    assert np.mean(corrected) < 0.35 * np.mean(fitted)
 
 
 def test_shares_of_0_and_1_have_no_spread() -> None:

@@ -9,11 +9,6 @@ each) form a group. Within a group, the subspace of a resample is compared with 
 rotated onto the fit's (Procrustes). Its loadings refer to the fit's basis of that subspace. A component that cannot be
 separated from the next one, which was not requested, may be any direction in the span of both. Each resample then takes
 a random direction, and no sign is called sure.
-
-The largest of several similar shares is too large in a sample, because it is the largest, and once more in a resample:
-the quantiles of sorted shares would count this bias twice. The intervals of shares have the spread of the shares along
-the aligned directions, which are not chosen for their size, about the share of the fit less its bias. The bias is the
-mean share of the resamples less that of the fit, on the scale of logits.
 """
 
 from __future__ import annotations
@@ -27,6 +22,7 @@ import numpy as np
 from eckart.analysis.alignment import close_groups, pair, rotated_groups
 from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
+from eckart.analysis.share_intervals import share_intervals
 from eckart.api import decompose
 from eckart.arrays import Array, Floats, is_array, is_sparse
 from eckart.engine.rows import RowBlocks
@@ -45,8 +41,6 @@ if TYPE_CHECKING:
 _MOST_COPIES = 10_000_000
 """Maximum sum of whole weights for drawing each copy of a row separately."""
 _SURE = 0.99
-_LEAST_SHARE = 1e-14
-"""Shares below this are 0, and shares that are as close to 1 are 1."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +137,13 @@ class Bootstrap:
             One row per component.
         """
         d = self.decomposition
-        low, high = self._share_ends()
+        low, high = share_intervals(
+            floats(d.explained_variance_ratio),
+            self.explained_variance_ratio,
+            self.aligned_variance_ratio,
+            self.groups,
+            self._ends,
+        )
         same = (self.indices == np.arange(d.k)).mean(axis=0)
         numbers = np.column_stack([floats(d.explained_variance_ratio), low, high, self.cosines.mean(axis=0), same])
         lines = tuple((name, *line) for name, line in zip(component_labels(d), numbers.tolist(), strict=True))
@@ -189,16 +189,6 @@ class Bootstrap:
         tail = float(ndtr((1 + 1 / freedom) ** 0.5 * stdtrit(freedom, tail)))
         low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
         return low, high
-
-    def _share_ends(self) -> tuple[Floats, Floats]:
-        """The intervals of the shares, on the scale of logits."""
-        from scipy.special import expit
-
-        share = _logit(floats(self.decomposition.explained_variance_ratio))
-        bias = _logit(self.explained_variance_ratio).mean(axis=0) - share
-        aligned = _logit(self.aligned_variance_ratio)
-        low, high = (expit(share - bias + end - aligned.mean(axis=0)) for end in self._ends(aligned))
-        return np.where(low > _LEAST_SHARE, low, 0.0), np.where(high < 1 - _LEAST_SHARE, high, 1.0)
 
     def _intervals(self) -> str:
         draws = len(self.explained_variance_ratio)
@@ -382,11 +372,6 @@ def _drawn_times(weights: Floats, random: np.random.Generator) -> Floats:
     count = max(round(total), len(counted))
     times[counted] = random.multinomial(count, weights[counted] / total) * (total / count)
     return times
-
-
-def _logit(shares: Floats) -> Floats:
-    share = np.clip(shares, _LEAST_SHARE / 2, 1 - _LEAST_SHARE / 2)
-    return np.asarray(np.log(share) - np.log1p(-share))
 
 
 def _sure(low: float, high: float) -> str:

@@ -1,0 +1,60 @@
+"""Intervals of explained shares from those of resamples.
+
+The largest of several similar shares is too large in a sample, because it is the largest, and once more in a resample:
+the quantiles of sorted shares would count this bias twice. The intervals of shares have the spread of the shares along
+the aligned directions, which are not chosen for their size, about the share of the fit less its bias. The bias is the
+mean share of the resamples less that of the fit, on the scale of logits.
+
+This difference is too small within a group: the shares of the fit already differ by chance, which leaves less for the
+resamples to add. Sums of squares are additive. If D is the sum of squared deviations of the group's logits from their
+mean, the expectation of D is that of the population plus the noise N, and N is the mean of D over the resamples less D
+of the fit. The deviations are therefore multiplied by sqrt(max(0, 1 - N / D)), and only the mean of the group is
+corrected by a difference. For large D, both corrections agree to first order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.arrays import Floats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LEAST_SHARE = 1e-14
+"""Shares below this are 0, and shares that are as close to 1 are 1."""
+
+
+def share_intervals(
+    fit: Floats,
+    drawn: Floats,
+    aligned: Floats,
+    groups: tuple[tuple[int, ...], ...],
+    ends: Callable[[Floats], tuple[Floats, Floats]],
+) -> tuple[Floats, Floats]:
+    """Lower and upper ends for the shares of the fit, of the resamples and along their aligned directions."""
+    from scipy.special import expit
+
+    spread = _logit(aligned)
+    centre = _unbiased(_logit(fit), _logit(drawn), groups) - spread.mean(axis=0)
+    low, high = (expit(centre + end) for end in ends(spread))
+    return np.where(low > _LEAST_SHARE, low, 0.0), np.where(high < 1 - _LEAST_SHARE, high, 1.0)
+
+
+def _unbiased(fit: Floats, drawn: Floats, groups: tuple[tuple[int, ...], ...]) -> Floats:
+    """The values of the fit less their bias; those of a group move towards the mean of the group."""
+    result = 2 * fit - drawn.mean(axis=0)
+    for group in map(list, groups):
+        mean, means = fit[group].mean(), drawn[:, group].mean(axis=1)
+        found = float(np.square(fit[group] - mean).sum())
+        noise = float(np.square(drawn[:, group] - means[:, None]).sum(axis=1).mean()) - found
+        kept = max(0.0, 1 - noise / found) ** 0.5 if found > 0 else 0.0
+        result[group] = 2 * mean - means.mean() + kept * (fit[group] - mean)
+    return np.asarray(result)
+
+
+def _logit(shares: Floats) -> Floats:
+    share = np.clip(shares, _LEAST_SHARE / 2, 1 - _LEAST_SHARE / 2)
+    return np.asarray(np.log(share) - np.log1p(-share))

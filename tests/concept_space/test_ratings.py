@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy import sparse
@@ -83,3 +84,17 @@ def test_one_rating_per_line_is_the_same_table(tmp_path: Path) -> None:
     long = ek.Ratings(2, rng=0).fit(tmp_path / "long.csv")
     assert (long.row_names_[5], long.column_names_[7]) == ("r05", "c07")
     assert long.predict("r05", "c07") == pytest.approx(wide.predict(5, 7), rel=1e-6)
+
+
+def test_predictions_do_not_depend_on_the_order_of_the_input() -> None:
+    _, table = tastes(8, known=0.3)
+    names = [f"user {number}" for number in range(len(table))]
+    wide = pd.DataFrame(table, index=names, columns=[f"item {number}" for number in range(table.shape[1])])
+    order = np.random.default_rng(0).permutation(len(table))
+    i, j = np.nonzero(np.isfinite(table))
+    lines = pd.DataFrame({"user": wide.index[i], "item": wide.columns[j], "rating": table[i, j]})
+    for first, second in ((wide, wide.iloc[order]), (lines, lines.sample(frac=1, random_state=0))):
+        models = [ek.Ratings(2, rng=0).fit(ratings) for ratings in (first, second)]
+        assert models[0].penalties_ == models[1].penalties_
+        assert models[0].predict("user 5", "item 7") == pytest.approx(models[1].predict("user 5", "item 7"), rel=1e-9)
+        assert models[0].evaluate(first).rmse == pytest.approx(models[0].evaluate(second).rmse, rel=1e-9)

@@ -159,7 +159,7 @@ class Ratings(BaseEstimator):
         Ratings
             The estimator itself.
         """
-        known, shape, names, self.note_ = _known(ratings)
+        known, shape, names, self.note_ = _sorted_known(ratings)
         self.row_names_, self.column_names_ = names
         self._fit(known, shape)
         return self
@@ -224,7 +224,7 @@ class Ratings(BaseEstimator):
             Prediction errors of the model, of a model with only biases, and of the mean.
         """
         check_fraction("share", share)
-        (rows, columns, values), shape, _, note = _known(ratings)
+        (rows, columns, values), shape, _, note = _sorted_known(ratings)
         _, random = generator(rng)
         held = random.random(len(values)) < share
         if not held.any() or held.all():
@@ -338,6 +338,16 @@ def _zeros(known: Entries, row: int) -> str:
         return " Leave cells of unknown ratings empty."
     have, them = ("is 0", "that cell") if zeros == 1 else ("are 0", "those cells")
     return f" {counted(zeros, 'rating')} in it {have}: if 0 means unknown, leave {them} empty."
+
+
+def _sorted_known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any], str]:
+    """The known entries by the name of their row: then the held-out ones do not depend on the order of the input."""
+    (rows, columns, values), shape, names, note = _known(ratings)
+    ranks = np.arange(shape[0])
+    if names[0] is not None:
+        ranks[np.argsort(np.asarray(names[0], str), kind="stable")] = np.arange(shape[0])
+    order = np.lexsort((columns, ranks[rows]))
+    return (rows[order], columns[order], values[order]), shape, names, note
 
 
 def _known(ratings: object) -> tuple[Entries, tuple[int, int], tuple[Any, Any], str]:

@@ -208,6 +208,6 @@ def _undetermined(d: Decomposition, first: int, last: int) -> str:
     names = component_labels(d)
     last = min(last, d.k - 1)
     if first == last:
-        return f"{names[first]} is not unique: other directions explain as much."
+        return f"{names[first]} is not unique: other directions explain the same share."
     group = f"{names[first]} to {names[last]}"
     return f"{group} are determined only as a subspace: within the subspace, their directions are arbitrary."

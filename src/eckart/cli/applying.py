@@ -165,7 +165,7 @@ def _scores(console: Console, d: Decomposition, source: Source, *, whiten: bool)
     from eckart.errors import MissingValuesError
     from eckart.projecting import project
 
-    with console.warnings(), console.status(f"Projecting {source.shape[0]:,} rows"):
+    with console.warnings(), console.status(f"Projecting {counted(source.shape[0], 'row')}"):
         try:
             return project(d, source, **_whitened(whiten))
         except MissingValuesError as error:

@@ -265,7 +265,7 @@ def _space(console: Console, model: str, asked: Asked, reading: ReadingOptions) 
     with console.status(f"Reading {asked.data}"):
         source, notes = matched(read(asked.data, reading), d.column_names, "the model")
     console.say_all(notes)
-    with console.warnings(), console.status(f"Projecting {source.shape[0]:,} rows"):
+    with console.warnings(), console.status(f"Projecting {counted(source.shape[0], 'row')}"):
         try:
             return concepts(d, rows=source)
         except MissingValuesError as error:

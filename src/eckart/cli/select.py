@@ -134,7 +134,7 @@ def _teller(console: Console) -> Any:
     """Report each step, on a terminal only."""
     if not sys.stderr.isatty():
         return None
-    return lambda row: console.say(f"{row['n_columns']} columns: score {row['score']:.4f}")
+    return lambda row: console.say(f"{counted(row['n_columns'], 'column')}: score {row['score']:.4f}")
 
 
 def _are_whole(numbers: np.ndarray) -> bool:

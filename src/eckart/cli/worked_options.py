@@ -69,7 +69,7 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "uses hotelling for symmetric matrices and wielandt for others."),),
     "diagonalize": (_option("--power", "Power of the matrix to compute.  [default: 3]", type=int, metavar="N"),),
     "cur": (
-        click.option("-r", "r", type=int, metavar="N", help="Number of rows and of columns to sample.  [default: 2]"),
+        click.option("-r", "r", type=int, metavar="N", help="Sample this many rows and as many columns.  [default: 2]"),
         _option("--rows", "Use these rows (counted from 1) instead of a random sample.",
         type=Numbers(), metavar="I,J,..."),
         _option("--columns", "Use these columns (counted from 1) instead of a random "

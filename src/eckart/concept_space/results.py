@@ -273,7 +273,8 @@ class Rankings:
 
     def __repr__(self) -> str:
         cold = f"; none for {counted(len(self.cold), 'row')} without entries" if len(self.cold) else ""
-        return f"<Rankings: the best {self.indices.shape[1]} {self.of.what}s for each of {len(self):,} rows{cold}>"
+        rows = counted(len(self), "row")
+        return f"<Rankings: the best {self.indices.shape[1]} {self.of.what}s for each of {rows}{cold}>"
 
 
 NOTHING_KNOWN = "All entries of the row are 0, so there is nothing to compare."

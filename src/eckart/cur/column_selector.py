@@ -79,7 +79,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         cur : CUR
-            Fitted estimator whose columns to select.
+            Fitted estimator. The selector keeps the columns that it chose.
 
         Returns
         -------

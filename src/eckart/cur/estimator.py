@@ -57,8 +57,9 @@ class CUR(FittedCUR):
     error of the approximation and compares it with that of the best approximation of the same rank. If X has fewer
     independent columns or rows than requested, Eckart issues a DataWarning.
 
-    The scores of a row are its entries in the chosen columns, multiplied by `column_scales_`. `fit_transform` returns
-    them as a dense array, and `inverse_transform` returns scores @ U @ R. Use `as_selector` to keep sparse data sparse.
+    The scores of a row are its entries in the chosen columns, multiplied by `column_scales_`. `transform`
+    returns them as a dense array with one column for each chosen column, and `inverse_transform` returns
+    scores @ U @ R. Use `as_selector` to keep sparse data sparse.
 
     Parameters
     ----------

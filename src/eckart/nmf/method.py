@@ -19,7 +19,7 @@ METHODS = (
             title="The factorisation",
             figures={
                 "error": "Remaining error",
-                "iterations": "Rounds",
+                "iterations": "Iterations",
                 "converged": "Converged",
                 "why": "Reason for stopping",
             },

@@ -141,11 +141,11 @@ def by_broken_stick(e: Evidence) -> tuple[int | None, str]:
     above = e.ratios > expected
     k = len(above) if above.all() else int(np.argmin(above))
     if k == len(e.ratios) < e.short:
-        return None, (
-            f"All {k} computed components explain more than expected under the broken-stick model. There may be more."
-        )
+        every = "The computed component explains" if k == 1 else f"All {k} computed components explain"
+        return None, f"{every} more than expected under the broken-stick model. There may be more."
     if k == len(e.ratios):
-        return k, f"All {k} components explain more than expected under the broken-stick model."
+        every = "The only component explains" if k == 1 else f"All {k} components explain"
+        return k, f"{every} more than expected under the broken-stick model."
     return k, (
         f"Component {k + 1} explains {percent(e.ratios[k])}, less than the {percent(expected[k])} "
         "expected under the broken-stick model."

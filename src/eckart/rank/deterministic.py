@@ -74,6 +74,11 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
             f"All {count} computed components explain more than a component of pure noise would. There may be more."
         )
     if (more := e.falls_beyond(k)) is not None and not _is_one_entry(e, more - 1):
+        if more == 1:
+            return None, (
+                "The first component dominates the variances of the columns, so this test cannot "
+                "distinguish it from noise."
+            )
         return None, (
             f"{more} components of similar size dominate the variances of the columns, so they mask each "
             "other in this test."

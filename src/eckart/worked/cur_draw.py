@@ -48,7 +48,7 @@ def _check_draws(draws: list[int], chances: list[Value], name: str) -> None:
         raise ParameterError(
             tr(
                 "{given} includes a row or column of zeros, which has probability 0 and is never "
-                "drawn. Choose another number.",
+                "drawn. Choose another row or column.",
                 given=argument(name, draws),
             )
         )

@@ -37,8 +37,8 @@ def plsa_steps(w: sp.Matrix, h: sp.Matrix) -> tuple[Step, ...]:
     )
     back_w = terms * sp.diag(*topics)
     statement = tr(
-        "The factors as probabilities, with terms $m$ in rows, documents $d$ in columns and topics "
-        "$t$ as components: divide by the sums."
+        "Divide the factors by their sums to obtain probabilities. The rows are terms $m$, the columns "
+        "are documents $d$, and the components are topics $t$."
     )
     formula = "P(m, d) = ∑ P(t) P(m|t) P(d|t)"
     back = tr("From probabilities back to factors: the product of these factors is the same, divided by the total.")

@@ -33,7 +33,7 @@ def outlier_map(
 ) -> Axes:
     """Plot the outlier statistics T2 and Q of the rows, with their limits.
 
-    Rows beyond a limit are labelled and differ in colour and shape.
+    Rows beyond a limit are labelled, and their markers have a different colour and shape.
 
     Parameters
     ----------

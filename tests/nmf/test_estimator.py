@@ -1,6 +1,9 @@
 """scikit-learn's own checks of an estimator, for NMF; none excused."""
 
+import numpy as np
 import pytest
+from scipy import optimize
+from sklearn.datasets import load_wine
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -32,3 +35,10 @@ def test_check(estimator, check):
 @pytest.mark.parametrize("name", CALLED)
 def test_called_check(name):
     getattr(estimator_checks, name)("NMF", ek.NMF())
+
+
+def test_transform_is_close_to_non_negative_least_squares():
+    wine = load_wine().data
+    model = ek.NMF(3, max_iter=2000).fit(wine)
+    minimum = np.array([optimize.nnls(model.components_.T, row)[0] for row in wine])
+    np.testing.assert_allclose(model.transform(wine), minimum, atol=1e-5 * minimum.max())

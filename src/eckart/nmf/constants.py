@@ -103,8 +103,10 @@ LANES = 16
 """Numbers that compiled loops process at once: four vectors of four."""
 FIRST_EXTRAPOLATION = {"squares": 0.3, "entries": 0.3}
 """First extrapolation, as a share of the last move."""
-ROWS_SHARE = 0.1
-"""Share of the tolerance to which rows for given parts are solved; Newton steps, which square errors, use all of it."""
+ROWS_SHARE = {"float64": 0.01, "float32": 0.1}
+"""Share of the tolerance to which rows for given parts are solved, by the precision of the products.
+
+Newton steps, which square errors, use all of it."""
 UNFINISHED_SWEEPS = 8
 PLAIN_STEPS = 2
 """The first Newton steps say little about the next direction, so they are not extrapolated."""

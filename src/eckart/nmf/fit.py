@@ -155,7 +155,7 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
     if settings.beta not in (1.0, 2.0):
         return rows_by_updates(make_problem(table, settings, penalties), table, settings, right)
-    share = 1.0 if by_newton(table, settings) else ROWS_SHARE
+    share = 1.0 if by_newton(table, settings) else ROWS_SHARE[_steps(table)]
     settings = replace(settings, solver="auto", tol=share * settings.tol)
     problem = make_problem(table, settings, penalties)
     shape = (table.matrix.shape[0], right.shape[1])

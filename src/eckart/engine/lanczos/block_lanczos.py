@@ -30,6 +30,7 @@ from eckart.engine.lanczos.convergence import (
 )
 from eckart.engine.lanczos.finish import Evidence
 from eckart.engine.lanczos.goal import (
+    float64_passes,
     goal_of,
     is_below_rounding,
     is_hidden_by_rounding,
@@ -44,7 +45,16 @@ from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, b
 from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import kept_vectors, retained_bound
 from eckart.engine.lanczos.rounding import ErrorMeter
-from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
+from eckart.engine.lanczos.terms import (
+    Assessment,
+    FailureBudget,
+    HiddenByRoundingError,
+    Matrix,
+    NotWorthError,
+    Pairs,
+    Start,
+    Target,
+)
 from eckart.engine.threads import one_blas_thread
 
 _BEYOND = 11
@@ -62,7 +72,7 @@ def block_lanczos(
         if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
         # Float32 products cannot reach the requested accuracy: continue in float64 from the vectors found.
-        stop_if_float64_not_worth(target, outcome.passes)
+        stop_if_float64_not_worth(target, outcome.passes, float64_passes(run))
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors())
         outcome = replace(outcome, restart_vectors=lambda: vectors)
@@ -80,6 +90,8 @@ def block_lanczos(
             return outcome.followed_by(run.iterate(further)).pairs
         except counting.ShareNotReachedError:
             return outcome.pairs
+        except NotWorthError:
+            raise HiddenByRoundingError from None  # so that the alternative starts in float64, too
 
 
 @dataclass

@@ -164,14 +164,20 @@ def passes_for_excess(wanted: float, excess: float, passes: int, size: int, quan
     an excess x with cosh(q arcosh(1 + 2 x / w)) = 2 sqrt(n) / c. The excess so far gives w: for a cluster of nearly
     equal values it is far smaller than the values themselves.
     """
-    growth = float(np.arccosh(max(2.0 * size**0.5 / quantile, 1.0)))
+    growth = _probe_growth(size, quantile)
     width = 2.0 * excess / float(np.cosh(growth / passes) - 1.0)
-    return 0.7 * growth / float(np.arccosh(1.0 + 2.0 * max(wanted, 0.0) / max(width, 1e-300) + 1e-16))
+    return expected_passes(wanted, width, size, quantile)
 
 
-def expected_passes(gap: float, size: int, quantile: float) -> float:
-    """Narrow passes that bring the probe bound within a relative `gap` of lambda_1(P G P).
+def expected_passes(wanted: float, width: float, size: int, quantile: float) -> float:
+    """Narrow passes until the probe bound exceeds lambda_1(P G P) by `wanted`, for a spectrum of this `width`.
 
-    ln(2 sqrt(n) / c) / (2 sqrt(gap)); probe runs on noise took 0.63 to 0.77 times that.
+    About ln(4 sqrt(n) / c) / (2 sqrt(wanted / width)); probe runs on noise took 0.63 to 0.77 times that.
     """
-    return 0.7 * float(np.log(2.0 * size**0.5 / quantile) / (2.0 * np.sqrt(max(gap, 1e-16))))
+    ratio = 2.0 * max(wanted, 0.0) / max(width, 1e-300)
+    return 0.7 * _probe_growth(size, quantile) / float(np.arccosh(1.0 + ratio + 1e-16))
+
+
+def _probe_growth(size: int, quantile: float) -> float:
+    """arcosh(2 sqrt(n) / c)."""
+    return float(np.arccosh(max(2.0 * size**0.5 / quantile, 1.0)))

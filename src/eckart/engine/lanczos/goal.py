@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from eckart.arrays import UNIT_ROUNDOFF
 from eckart.engine.lanczos.probe_bound import length_quantile
 from eckart.engine.lanczos.terms import PROBES, Assessment, HiddenByRoundingError, Target
@@ -17,6 +19,8 @@ _DOUBLE_PASSES = (10, 20)
 """Cost of a float64 run after a float32 run, in passes of the latter: if that has nearly converged and may be proved
 after all, and otherwise. A run that ends unproved has values close to each other at the cut, where convergence is slow.
 """
+_DOUBLE_START = 4
+"""The same for the first two float64 steps."""
 _FAST = 1.0
 """Logarithm of the factor by which residuals fall in a step if a run is about to converge."""
 
@@ -70,7 +74,16 @@ def stop_if_hidden_not_worth(run: _Run, state: Assessment) -> None:
         stop_if_float64_not_worth(run.target, run.passes)
 
 
-def stop_if_float64_not_worth(target: Target, passes: int, further: int = _DOUBLE_PASSES[1]) -> None:
+def float64_passes(run: _Run) -> float:
+    """Cost of continuing a run in float64, in its passes, if only the proof is left because rounding has hidden it.
+
+    Equal values at the cut take few passes: the step that removes float32 errors, and one proof phase.
+    """
+    expected = _DOUBLE_START + run.proofs.expected if run.proofs.hidden(run) else np.inf
+    return min(expected, _DOUBLE_PASSES[1])
+
+
+def stop_if_float64_not_worth(target: Target, passes: int, further: float = _DOUBLE_PASSES[1]) -> None:
     """Raise HiddenByRoundingError if `further` float64 passes are not worth their cost."""
     if target.worth is not None and not target.worth(passes, further):
         raise HiddenByRoundingError

@@ -13,7 +13,7 @@ from eckart.engine.lanczos.convergence import expected_passes
 from eckart.engine.lanczos.finish import bounds_from_basis, measure
 from eckart.engine.lanczos.probe_bound import length_quantile
 from eckart.engine.lanczos.proof_phase import Goal, Phase, proof_phase
-from eckart.engine.lanczos.restart import Separation, choose_frozen, separating_complement, separation
+from eckart.engine.lanczos.restart import Frozen, Separation, choose_frozen, separating_complement, separation
 from eckart.engine.lanczos.terms import MOST_PASSES, MOST_PROBES, PROBES, Assessment, NotWorthError
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class Proofs:
     """Upper bounds proved before restarts, rounding included. They are statements about G, so they stay valid."""
     missed: Array | None = None
     """Directions that a proof phase found and the main run missed."""
+    expected: float = MOST_PASSES
+    """Passes that the last proof phase was expected to take."""
     _step: int = 0
     _frozen: int = 0
     """Ritz vectors that the phase had frozen, in the basis of step `_step`."""
@@ -80,21 +82,25 @@ class Proofs:
         basis, size = run.basis, run.basis.count
         values, coefficients = basis.ritz(size, run.matrix.prototype)
         coupled = basis.coupled_to(coefficients)
-        whole = min(self._seen, _SEPARATION_AIM * float(values[state.k - 1]))
+        whole = max(min(self._seen, _SEPARATION_AIM * float(values[state.k - 1])), _mean_left(run))
         chosen = choose_frozen(values, coupled, state.k, 0.5 * state.goal, self._most_frozen, whole)
         self._retry_below = 0.1 * float(state.residuals[: state.k].max())
         if chosen is None:
             return
-        quantile = length_quantile(run.budget.total / 16, PROBES)
-        passes = expected_passes(1.0 - chosen.expected / chosen.needed, run.matrix.size, quantile)
+        passes = _passes_for(run, chosen, values, state.k)
+        self.expected = min(passes, MOST_PASSES)
         # A narrow pass costs about half of a step.
-        if run.target.worth is not None and not run.target.worth(run.passes, 0.5 * min(passes, MOST_PASSES)):
+        if run.target.worth is not None and not run.target.worth(run.passes, 0.5 * self.expected):
             raise NotWorthError
         every = chosen.count == size
         frozen = basis.vectors if every else run.backend.times(basis.vectors, coefficients[:, : chosen.count])
         first = 1 if every else int(_EARLIEST * passes)
         phase = self._run_phase(run, state, frozen, chosen.needed, first)
-        self._hidden += phase.outcome == "hidden"
+        hidden = phase.outcome == "hidden"
+        self._hidden += hidden
+        # If more than theta_k is needed, that value lies in a cluster, and a better basis does not need less.
+        if hidden and run.exact and run.target.worth is not None and chosen.needed > float(values[state.k - 1]):
+            raise NotWorthError
         if phase.outcome == "improve":
             self._most_frozen = max(chosen.count // 2, state.k + 5)
 
@@ -148,3 +154,19 @@ class Proofs:
         found = separation(state.values - allowance, upper, k)
         known = [gap for gap in (self.retained, found) if gap is not None]
         self.retained = min(known, key=lambda gap: gap.rho, default=None)
+
+
+def _passes_for(run: _Run, chosen: Frozen, values: np.ndarray, k: int) -> float:
+    """Passes that a proof phase is expected to take, given all Ritz values.
+
+    These show how wide the spectrum is, except for outliers: eight probes find that many in one pass.
+    """
+    width = chosen.needed - float(values[-1 - PROBES] if len(values) > k + PROBES else 0.0)
+    quantile = length_quantile(run.budget.total / 16, PROBES)
+    return expected_passes(chosen.needed - chosen.expected, width, run.matrix.size, quantile)
+
+
+def _mean_left(run: _Run) -> float:
+    """Mean of the eigenvalues of the complement, which the largest is not below; 0 if the trace is unknown."""
+    left = run.matrix.trace - float(np.trace(run.basis.projected))
+    return left / max(run.matrix.size - run.basis.count, 1) if np.isfinite(left) else 0.0

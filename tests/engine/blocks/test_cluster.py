@@ -22,7 +22,7 @@ import eckart as ek
 from eckart.engine.blocks.cluster import Cluster, find_cluster
 from eckart.engine.blocks.dask_rows import dask_rows
 from eckart.engine.blocks.stacked import StackedBlocks
-from eckart.errors import CheckpointError, ClusterError, InputError
+from eckart.errors import CheckpointError, ClusterError
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -114,9 +114,10 @@ def test_frames(client):
     d = ek.decompose(dd.from_pandas(frame, npartitions=3), k=2)
     assert d.column_names == ("a", "b", "c", "d")
     np.testing.assert_allclose(d.values, ek.decompose(frame, k=2).values, rtol=1e-9)
-    frame["town"] = "x"
-    with pytest.raises(InputError, match="'town'"):
-        ek.decompose(dd.from_pandas(frame, npartitions=3), k=2)
+    frame["town"] = ["x", "y"] * 250
+    named, whole = ek.decompose(dd.from_pandas(frame, npartitions=3), k=2), ek.decompose(frame, k=2)
+    assert named.column_names == whole.column_names == ("a", "b", "c", "d")
+    np.testing.assert_array_equal(named.values, d.values)
 
 
 def test_files_are_read_by_the_workers(client, tmp_path):

@@ -68,7 +68,7 @@ def test_entries_that_change_between_the_passes_are_refused(tmp_path, monkeypatc
 
 
 def test_row_pointers_count_against_the_limit(tmp_path):
-    with pytest.raises(MemoryBudgetError, match=r"row pointers of 50,000,000 rows takes 800 MB.*limit of 300 MB"):
+    with pytest.raises(MemoryBudgetError, match=r"row pointers of 50,000,000 rows takes 800 MB.*limit is 300 MB"):
         write_csr(tmp_path / "a.npz", (50_000_000, 3), lambda: iter(()), overwrite=False, memory=300_000_000)
 
 

@@ -47,9 +47,7 @@ def _combinations(table: Floats, *, center: bool) -> tuple[list[tuple[int, list[
     rounded = False
     basis = np.zeros((rows, 0))
     for j, column in enumerate(scaled.T):
-        rest = column
-        for _ in range(2):  # twice is enough to be orthogonal to rounding
-            rest = rest - basis @ (basis.T @ rest)
+        rest = _outside(basis, column)
         length, left = float(np.linalg.norm(column)), float(np.linalg.norm(rest))
         parts: list[int] = []
         if rounding is not None and _EXACT * length < left <= _ROUNDED * length:
@@ -61,6 +59,13 @@ def _combinations(table: Floats, *, center: bool) -> tuple[list[tuple[int, list[
         elif length > _EXACT:
             found.append((j, parts or _parts(scaled[:, kept], column, kept)))
     return [(j, parts) for j, parts in found if len(parts) > 1], rounded
+
+
+def _outside(basis: Floats, column: Floats) -> Floats:
+    """The part of a column that is orthogonal to a basis, up to rounding: two projections are enough."""
+    for _ in range(2):
+        column = column - basis @ (basis.T @ column)
+    return column
 
 
 def _parts(others: Floats, column: Floats, kept: list[int]) -> list[int]:

@@ -107,11 +107,8 @@ def worth_measuring(shape: tuple[int, int], request: Request) -> bool:
 
 def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solution:
     size = gram.matrix.shape[0]
-    count = size if request.k is None else min(size, request.k + 1)
-    whole = 4 * count >= size or by_all(size, count, problem.workbench)
-    count = size if whole else count
-    if not whole and size >= _LARGE and _partly(request, size) and request.tolerance <= _STRICT:
-        count += _EXTRA  # `refine_leading` needs these too, and computing all pairs again costs more
+    count = _pairs_to_compute(problem, request, size)
+    whole = count == size
     smallest = request.smallest and not whole
     values, vectors = gram.leading(count, smallest=smallest)
     # The values are sorted, so the first or the last has the largest modulus.
@@ -141,6 +138,16 @@ def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solutio
         rounding=error,
         precision=problem.precision,
     )
+
+
+def _pairs_to_compute(problem: Problem, request: Request, size: int) -> int:
+    """How many eigenpairs of the Gram matrix LAPACK computes: all of them, or the leading ones and one more."""
+    count = size if request.k is None else min(size, request.k + 1)
+    if 4 * count >= size or by_all(size, count, problem.workbench):
+        return size
+    if size >= _LARGE and _partly(request, size) and request.tolerance <= _STRICT:
+        return count + _EXTRA  # `refine_leading` needs these too, and computing all pairs again costs more
+    return count
 
 
 def _good(solution: Solution, request: Request) -> bool:

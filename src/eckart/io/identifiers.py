@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
@@ -90,15 +90,18 @@ def _identifies(name: str, column: np.ndarray) -> bool:
     """Whether a column identifies or counts the rows: see above."""
     if _IDENTITY.fullmatch(name):
         return _is_code(column)
-    index, case = _INDEX.fullmatch(name), _CASE.fullmatch(name)
-    if not (index or case or _NUMBER.fullmatch(name)):
-        return False
-    if not np.isfinite(column).all() or (column != np.rint(column)).any():
+    index = _INDEX.fullmatch(name)
+    may_restart = index or _CASE.fullmatch(name)
+    if not (may_restart or _NUMBER.fullmatch(name)) or not _is_whole(column):
         return False
     steps = np.diff(np.sort(column))
     if (steps == 1).all() or (index and (steps > 0).all()):
         return True
-    return bool((index or case) and _counts_in_groups(column))
+    return bool(may_restart and _counts_in_groups(column))
+
+
+def _is_whole(column: np.ndarray) -> bool:
+    return bool(np.isfinite(column).all() and (column == np.rint(column)).all())
 
 
 def _counts_in_groups(column: np.ndarray) -> bool:
@@ -133,7 +136,7 @@ def moments(names: Sequence[str], matrix: np.ndarray) -> dict[int, tuple[str, ..
 def _moments(column: np.ndarray) -> tuple[str, ...] | None:
     """Seconds or milliseconds since 1970, or dates as 20240131, as text in the form 2024-01-31; None for others."""
     low, high = column.min(initial=np.inf), column.max(initial=-np.inf)
-    if not np.isfinite(column).all() or (column != np.rint(column)).any() or low == high:
+    if not _is_whole(column) or low == high:
         return None
     whole = column.astype(np.int64)
     for unit, factor in (("s", 1), ("ms", 1000)):
@@ -245,19 +248,19 @@ def _has_ratings(source: DataSource, names: Sequence[str]) -> bool:
 
 def _compared(names: Sequence[str], candidates: list[int], values: np.ndarray) -> _Found:
     some = [names[j] for j in candidates]
-    years = {candidates[j]: _texts(values[:, j].tolist()) for j in year_columns(some, values)}
-    times = years | {candidates[j]: texts for j, texts in moments(some, values).items()}
-    columns = {j: values[:, i] for i, j in enumerate(candidates)}
-    found = [candidates[j] for j in identifier_columns(some, values) if candidates[j] not in times]
+    columns = dict(zip(candidates, values.T, strict=True))
+    times = {candidates[i]: _texts(values[:, i].tolist()) for i in year_columns(some, values)}
+    times |= {candidates[i]: texts for i, texts in moments(some, values).items()}
+    found = _other(identifier_columns(some, values), candidates, times)
     groups = {j: _texts(columns[j].tolist()) for j in found if _has_groups(names[j], columns[j])}
-    codes = [candidates[j] for j in code_columns(some, values)]
-    return _Found(
-        [j for j in found if j not in groups],
-        groups,
-        times,
-        {j: _code_texts(columns[j].tolist()) for j in codes if j not in {*found, *times}},
-        [],
-    )
+    codes = _other(code_columns(some, values), candidates, {*found, *times})
+    alone = [j for j in found if j not in groups]
+    return _Found(alone, groups, times, {j: _code_texts(columns[j].tolist()) for j in codes}, [])
+
+
+def _other(positions: list[int], candidates: list[int], known: Container[int]) -> list[int]:
+    """The columns at these positions among the candidates, without those whose role is known."""
+    return [candidates[i] for i in positions if candidates[i] not in known]
 
 
 def _has_groups(name: str, column: np.ndarray) -> bool:

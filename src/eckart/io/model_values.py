@@ -316,13 +316,15 @@ def _check_names(d: Decomposition, refusal: str) -> None:
 
 
 def _check_certificate(d: Decomposition, refusal: str) -> None:
-    groups = d.certificate.undetermined if d.certificate and d.k else ()
-    if wrong := [group for group in groups if min(group) < 0 or max(group) >= d.k]:
+    if d.certificate is None:
+        return
+    groups = d.certificate.undetermined if d.k else ()
+    if wrong := [group for group in groups if not 0 <= min(group) <= max(group) < d.k]:
         raise ModelFileError(
             f"{refusal}: certificate.undetermined contains the components {wrong[0]}, but there are only {d.k}."
         )
-    partly = not method_of(d).orthogonal  # there is no separate bound for each component
-    for name in ("lower", "upper", "residuals") if d.certificate else ():
+    fewest = d.k if method_of(d).orthogonal else 0  # otherwise there is no separate bound for each component
+    for name in ("lower", "upper", "residuals"):
         seen = np.shape(getattr(d.certificate, name))
-        if seen != (d.k,) and not (partly and len(seen) == 1 and seen[0] <= d.k):
+        if len(seen) != 1 or not fewest <= seen[0] <= d.k:
             raise ModelFileError(f"{refusal}: certificate.{name} has shape {seen}, but it must be ({d.k},).")

@@ -328,20 +328,21 @@ def _is_convertible(data: object) -> bool:
 
 def not_rectangular(data: object, error: Exception) -> InputError:
     """Why the data are not a table: the first row of another length, or the error of the conversion."""
-    shapes = [row.shape for row in data if hasattr(row, "shape")] if isinstance(data, list | tuple) else []
+    rows = data if isinstance(data, list | tuple) else []
+    shapes = [row.shape for row in rows if hasattr(row, "shape")]
     if len(shapes) > 1 and len(shapes[0]) > 1:  # (X, y)
         return InputError(
             f"The data are a {type(data).__name__} of {len(shapes)} arrays with the shapes "
             f"{joined(list(map(str, shapes)))}. Pass only the table."
         )
-    lengths = [len(row) for row in data if hasattr(row, "__len__")] if isinstance(data, list | tuple) else []
-    other = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
-    if other is None:
-        return InputError(f"The data are not a rectangular table of numbers: {reason(error)}.")
-    return InputError(
-        f"The data are not a rectangular table: row 1 has {counted(lengths[0], 'value')}, but row {other + 1} has "
-        f"{lengths[other]}. All rows must have the same length."
-    )
+    lengths = [len(row) for row in rows if hasattr(row, "__len__")]
+    for number, length in enumerate(lengths, 1):
+        if length != lengths[0]:
+            return InputError(
+                f"The data are not a rectangular table: row 1 has {counted(lengths[0], 'value')}, but row {number} has "
+                f"{length}. All rows must have the same length."
+            )
+    return InputError(f"The data are not a rectangular table of numbers: {reason(error)}.")
 
 
 def _refuse(data: object) -> NoReturn:
@@ -366,7 +367,7 @@ def _hint(data: Any) -> str:
         return " Pass the AnnData object, with layer= for one of its layers. For its raw counts, pass raw.to_adata()."
     if module == "torch" and hasattr(data, "__getitem__"):
         return " Wrap the dataset in a DataLoader, which Eckart reads batch by batch."
-    if hasattr(data, "get_final_froms") or hasattr(data, "cursor") or hasattr(data, "connect"):
+    if any(hasattr(data, name) for name in ("get_final_froms", "cursor", "connect")):  # a query or a connection
         return " Execute a query first, and pass the result of the query."
     return ""
 

@@ -151,8 +151,8 @@ def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
     """
     found, links, seen = list[Path](), list[Path](), 0
     for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name[0] not in "._")
-        visible = [name for name in files if name[0] not in "._"]
+        folders[:] = sorted(_visible(folders))
+        visible = _visible(files)
         for path in map(Path(place).joinpath, (*folders, *visible)):
             wanted = path.suffix.lower() in suffixes
             if path.is_symlink() and (wanted or path.is_dir()):
@@ -165,3 +165,7 @@ def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
     if links:
         refuse_link(min(links), folder, "folder")
     return list(map(str, sorted(found)))
+
+
+def _visible(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name[0] not in "._"]

@@ -181,10 +181,8 @@ def _basis_size(k: int | None, size: int) -> int:
 
 
 def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
-    given = kernel.name in ("function", "precomputed")
-    single = not given and rows.shape[0] > DOUBLE_SIZE and _largest(kernel.diagonal(rows)) < 1e30
     used = kernel.for_products(rows)
-    matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=bool(plan.settings["keep"]))
+    matrix = KernelMatrix(used, rows, precision=_precision(kernel, rows), keep=bool(plan.settings["keep"]))
     if settings.callback is not None:
         matrix.after_pass = in_memory(settings.callback, matrix.size, plan.passes)
     tolerance = settings.tolerance or EIGENVALUE_TOLERANCE[matrix.precision]
@@ -223,6 +221,12 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     )
     rank = _rank(found.solution.spectrum)
     return assembled(rows, values, vectors, found.part.total, plan, certificate, info, details, notes, rank)
+
+
+def _precision(kernel: Kernel, rows: Matrix) -> str:
+    given = kernel.name in ("function", "precomputed")
+    single = not given and rows.shape[0] > DOUBLE_SIZE and _largest(kernel.diagonal(rows)) < 1e30
+    return "float32" if single else "float64"
 
 
 def _solved(

@@ -85,28 +85,32 @@ def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decompositi
     if not cosine or float(d.norm) == 0.0:  # rows of length 0 are not rounded
         turned = min(1.0, c.angle + unit * len(c.lower) ** 0.5)
         return replace(d, certificate=replace(c, residuals=c.residuals + 2.0 * unit, angle=turned))
+    found = _of_rounded_rows(c, rows, float(d.norm), unit)
+    if c.proved and not found.proved:
+        warn_unproved(c.passes, converged=True)
+    return replace(d, certificate=found)
+
+
+def _of_rounded_rows(c: Certificate, rows: Matrix, norm: float, unit: float) -> Certificate:
+    """The certificate for the matrix of rows of unit length before rounding; `norm` is that of the rounded matrix."""
     # Lengths are computed in float64, then each entry is rounded once.
     moved = (0.5 * float(np.finfo(dtype_name(rows)).eps) + (rows.shape[1] + 8) * 2.0**-53) * float(rows.shape[0]) ** 0.5
     lower, upper = np.maximum(c.lower - moved, 0.0), c.upper + moved
-    norm, largest = float(d.norm), max(float(np.max(c.lower, initial=0.0)), np.finfo(np.float64).tiny)
+    largest = max(float(np.max(c.lower, initial=0.0)), np.finfo(np.float64).tiny)
     # Of G: |E| (|A| + |A + E|).
     residuals = c.residuals + 2.0 * unit + 2.0 * moved * (float(np.max(upper, initial=0.0)) + moved) / largest**2
     low, high = c.explained
-    if norm > 0.0:
-        low = max(low**0.5 * norm - moved, 0.0) ** 2 / (norm + moved) ** 2
-        high = min(1.0, ((high**0.5 * norm + moved) / (norm - moved)) ** 2) if norm > moved else 1.0
+    low = max(low**0.5 * norm - moved, 0.0) ** 2 / (norm + moved) ** 2
+    high = min(1.0, ((high**0.5 * norm + moved) / (norm - moved)) ** 2) if norm > moved else 1.0
     gap = float(c.lower[-1] ** 2) - norm**2 * max(0.0, 1.0 - c.explained[0]) if len(c.lower) else 0.0
     angle = 1.0
     if c.angle < 1.0 and gap > 0.0:
         angle = min(1.0, c.angle + unit * len(c.lower) ** 0.5 + 4.0 * moved * (float(c.upper[0]) + moved) / gap)
     proved = c.proved and relative_width(lower**2, upper**2) <= USELESS_WIDTH
-    if c.proved and not proved:
-        warn_unproved(c.passes, converged=True)
-    found = replace(
+    return replace(
         c, lower=lower, upper=upper, residuals=residuals, explained=(low, high), angle=angle, proved=proved,
         summary=certified_share(len(lower), low, high),
     )  # fmt: skip
-    return replace(d, certificate=found)
 
 
 def _of_left(residuals: np.ndarray, values: np.ndarray, unit: float) -> np.ndarray:

@@ -68,22 +68,7 @@ class Journal:
             raise ParameterError(f"{assigned('checkpoint', path)} is not the path of a folder. Choose a new folder.")
         folder = Path(path).absolute()
         run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))
-        if folder.exists() and not folder.is_dir():
-            raise CheckpointError(f"{folder} is a file, but a checkpoint is a folder. Choose a new folder.")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if not (folder / _RECORD).exists() and any(_foreign(path.name) for path in folder.iterdir()):
-                raise CheckpointError(
-                    f"{folder} is not empty, and it does not contain a checkpoint. Choose a new folder."
-                )
-            lock = FolderLock.acquire(folder)
-        except OSError as error:
-            raise cannot(folder, error) from error
-        if lock is None:
-            raise CheckpointError(
-                f"The checkpoint {folder} is in use by {holder(folder)}. Wait until that run ends, or choose another "
-                "folder for this run."
-            )
+        lock = _locked(folder)
         try:
             return _opened(folder, run, matrix, lock)
         except BaseException:
@@ -174,6 +159,25 @@ class Journal:
 def _foreign(name: str) -> bool:
     """Whether a file is neither the lock nor the draft of a record left by a killed run."""
     return name not in NAMES and not (name.startswith(f".{_RECORD}.") and name.endswith(".tmp"))
+
+
+def _locked(folder: Path) -> FolderLock:
+    """Create the folder of a checkpoint, if it does not exist, and lock it; refuse folders with other files."""
+    if folder.exists() and not folder.is_dir():
+        raise CheckpointError(f"{folder} is a file, but a checkpoint is a folder. Choose a new folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / _RECORD).exists() and any(_foreign(path.name) for path in folder.iterdir()):
+            raise CheckpointError(f"{folder} is not empty, and it does not contain a checkpoint. Choose a new folder.")
+        lock = FolderLock.acquire(folder)
+    except OSError as error:
+        raise cannot(folder, error) from error
+    if lock is None:
+        raise CheckpointError(
+            f"The checkpoint {folder} is in use by {holder(folder)}. Wait until that run ends, or choose another "
+            "folder for this run."
+        )
+    return lock
 
 
 def _opened(folder: Path, run: JsonObject, matrix: Any, lock: FolderLock) -> Journal:

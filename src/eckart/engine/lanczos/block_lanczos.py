@@ -220,14 +220,9 @@ class _Run:
             self.converged_at = self.steps
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), goal, 1e-300)
         self.schedule.plan(self.steps, worst, self._next_residual(float(values[k - 1]), beyond))
-        if self.target.worth is not None:
-            # k directions are roughly known once G was applied to as many random ones.
-            applied = self.basis.count - self.block >= k
-            bulk = applied and is_in_bulk(values, residuals, k, self.matrix.trace, self.matrix.size)
-            if bulk and is_too_small(self, float(values[k - 1])):
-                stop_if_float64_not_worth(self.target, self.passes)
-            stop_if_not_worth(self.target, self.schedule, self.passes, values, bulk=bulk, converged=converged)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
+        if self.target.worth is not None:
+            self._stop_if_not_worth(state)
         below = is_below_rounding(self, state)
         if below:
             stop_if_hidden_not_worth(self, state)
@@ -237,6 +232,15 @@ class _Run:
             state = self._bounded(state)
         self._record(state)
         return state
+
+    def _stop_if_not_worth(self, state: Assessment) -> None:
+        """End a trial of block Lanczos on data in memory if other solvers need less time."""
+        k, values, applied = state.k, state.values, self.basis.count - self.block
+        # k directions are roughly known once G was applied to as many random ones.
+        bulk = applied >= k and is_in_bulk(values, state.residuals, k, self.matrix.trace, self.matrix.size)
+        if bulk and is_too_small(self, float(values[k - 1])):
+            stop_if_float64_not_worth(self.target, self.passes)
+        stop_if_not_worth(self.target, self.schedule, self.passes, values, bulk=bulk, converged=state.converged)
 
     def _next_residual(self, last: float, beyond: float) -> float:
         """The relative residual at which the next check is due: probes join, or the k-th value is accurate."""

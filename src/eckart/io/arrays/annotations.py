@@ -47,11 +47,7 @@ def cell_labels(container: Container, size: int, name: str, memory: int | None) 
 def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
     """A column of AnnData's `var` that is true or false."""
     container, file = open_container(path, kind), Path(path).name
-    table = container.get(container.root, "var")
-    column = container.get(table, name) if table is not None and hasattr(table, "keys") else None
-    if column is None:
-        known = ", ".join(map(repr, container.names(table)[:20])) if hasattr(table, "keys") else "none"
-        raise ParameterError(f"{file} has no column {name!r} in var. The columns of var are {known}.")
+    table, column = _column_of_var(container, name, file)
     if _is_categorical(container, column):
         size = int(container.get(column, "codes").shape[0])
         labels = _labels(container, table, f"var/{name}", size, file, None) or ()
@@ -66,6 +62,17 @@ def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
     container.check_chunks(found, 0, found.shape[0])
     _refuse_missing(container, column, name, file)
     return np.asarray(found[:]).astype(bool)
+
+
+def _column_of_var(container: Container, name: str, file: str) -> tuple[Any, Any]:
+    """AnnData's `var` and one of its columns."""
+    table = container.get(container.root, "var")
+    has_columns = table is not None and hasattr(table, "keys")
+    column = container.get(table, name) if has_columns else None
+    if column is None:
+        known = ", ".join(map(repr, container.names(table)[:20])) if has_columns else "none"
+        raise ParameterError(f"{file} has no column {name!r} in var. The columns of var are {known}.")
+    return table, column
 
 
 def _refuse_missing(container: Container, column: Any, name: str, file: str) -> None:

@@ -54,13 +54,17 @@ def sign_of(first: Sequence[str], decimal: str, *, decimals: bool) -> str | None
     known = [cell.strip() for cell in first if not is_missing(cell)]
     if not known:
         return None
-    for sign in SIGNS:
-        if all(sign in cell for cell in known):
-            return sign
+    if (sign := _common_sign(known)) is not None:
+        return sign
     enclosed = [re.match(_ENCLOSED, cell) for cell in known]
     if any(enclosed):
         return None if all(enclosed) and _is_counting(known) else PARENTHESES
     return _separator(known, decimal[0], decimals=decimals) or _unit(known)
+
+
+def _common_sign(known: list[str]) -> str | None:
+    """The symbol that all cells contain."""
+    return next((sign for sign in SIGNS if all(sign in cell for cell in known)), None)
 
 
 def _unit(known: list[str]) -> str | None:
@@ -74,8 +78,12 @@ def _unit(known: list[str]) -> str | None:
     if len(known) < _FEWEST or len(units) != 1 or any(_ZERO_FIRST.match(cell) for cell in known):
         return None
     unit = units.pop()
-    is_label = unit.lower() in _RANKS or unit[:3].lower() in _MONTHS or all(map(_CLOCK.fullmatch, known))
-    return None if is_label else unit or None
+    return None if _is_label(unit, known) else unit or None
+
+
+def _is_label(unit: str, known: list[str]) -> bool:
+    """Whether the numbers with this unit are ranks, days of a month or times of day."""
+    return unit.lower() in _RANKS or unit[:3].lower() in _MONTHS or all(map(_CLOCK.fullmatch, known))
 
 
 def _separator(known: list[str], point: str, *, decimals: bool) -> str | None:

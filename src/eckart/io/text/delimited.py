@@ -327,14 +327,8 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> t
     if numbers == known:
         return to_numbers(trimmed, page.layout.decimal), "number"
     sign = _sign_of(page, name, trimmed)
-    if sign is not None and (plain := amounts(trimmed, sign, page.layout.decimal)) is not None:
-        page.signs[name] = sign
-        return plain, "number"
-    wrong = None if sign is None else first_without_sign(trimmed, sign, page.layout.decimal)
-    if sign is not None and wrong is not None and (is_unit(sign) or wrong >= len(page.layout.sample)):
-        if used:
-            page.refuse_sign(wrong, name, cells[wrong].as_py(), sign)
-        return trimmed, "unused"
+    if sign is not None and (found := _signed(page, name, cells, trimmed, sign, used=used)) is not None:
+        return found
     if 2 * meant_as_numbers(trimmed) <= known:
         if not mostly_signed(trimmed, numeric):
             return trimmed, _kind_of_text(trimmed, known)
@@ -342,6 +336,25 @@ def _resolved(page: Page, name: str, cells: pa.ChunkedArray, *, used: bool) -> t
     if used:
         row = pc.index(pc.fill_null(numeric, True), False).as_py()
         page.refuse_cell(row, name, cells[row].as_py(), leave_out(name))
+    return trimmed, "unused"
+
+
+def _signed(
+    page: Page, name: str, cells: pa.ChunkedArray, trimmed: pa.ChunkedArray, sign: str, *, used: bool
+) -> tuple[pa.ChunkedArray, str] | None:
+    """A column whose first cells have a sign, without it; None if the column may be text.
+
+    A later cell without the sign is refused if the column is used. Without a unit, the first cells must agree as well.
+    """
+    decimal = page.layout.decimal
+    if (plain := amounts(trimmed, sign, decimal)) is not None:
+        page.signs[name] = sign
+        return plain, "number"
+    wrong = first_without_sign(trimmed, sign, decimal)
+    if wrong is None or not (is_unit(sign) or wrong >= len(page.layout.sample)):
+        return None
+    if used:
+        page.refuse_sign(wrong, name, cells[wrong].as_py(), sign)
     return trimmed, "unused"
 
 

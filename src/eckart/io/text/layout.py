@@ -223,11 +223,7 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
         return "."
     cells = [cell.strip() for cell in chain.from_iterable(rows) if "," in cell]
     commas = [cell for cell in cells if is_number(cell, ",")]
-    if any(map(_POINTS_AND_COMMA.fullmatch, (cell.encode() for cell in cells))):
-        return ","
-    if any(map(_GROUPS_AND_COMMA.fullmatch, cells)):
-        return ","
-    if not all(map(re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch, commas)):
+    if _needs_decimal_comma(cells, commas):
         return ","
     if not commas or sum(map(is_grouped, cells)) > len(commas):
         return "."
@@ -238,6 +234,13 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
         f"shows which. If it is the decimal separator, use {DECIMAL_COMMA}. Otherwise, write the "
         "numbers without thousands separators."
     )
+
+
+def _needs_decimal_comma(cells: list[str], commas: list[str]) -> bool:
+    """Whether a cell can only be read with a decimal comma: it also has groups, or no group of three digits."""
+    if any(_POINTS_AND_COMMA.fullmatch(cell.encode()) or _GROUPS_AND_COMMA.fullmatch(cell) for cell in cells):
+        return True
+    return not all(map(re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch, commas))
 
 
 def _with_points(decimal: str, data: bytes) -> str:

@@ -10,7 +10,7 @@ import codecs
 import gzip
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -263,9 +263,8 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     page = Page(name, layout)
     begun = read_delimited(head, name, options)
     numbers = tuple(begun.metadata.column_names or ())
-    empty = [column for column, fate in begun.metadata.column_roles.items() if fate == EMPTY]
-    truths = frozenset(column for column, fate in begun.metadata.column_roles.items() if fate == TRUTHS)
-    signs = signs_in(begun.metadata.column_roles)
+    roles = begun.metadata.column_roles
+    empty = [column for column, role in roles.items() if role == EMPTY]
     texts = sorted(set(page.columns) - {*numbers, *empty, *naming_columns(page, options)})
     index = TextIndex(name, layout, tuple(page.columns), empty, texts)
     body = _stored_bytes(stored, head[: layout.body].count(b"\n"))
@@ -275,9 +274,14 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     metadata = Metadata(Path(state.path).name, column_names=numbers, notes=(*notes, *_left_out(page.columns, numbers)))
     return DelimitedRows(
         state, opened.packed, edges, indices, lines, tuple(page.columns), numbers, layout.delimiter, layout.decimal,
-        truths, signs, whole_columns(begun.matrix), metadata, file=name, header=layout.header is not None,
-        unused=frozenset(column for column in numbers if not options.uses(column)),
+        frozenset(column for column, role in roles.items() if role == TRUTHS), signs_in(roles),
+        whole_columns(begun.matrix), metadata, file=name, header=layout.header is not None,
+        unused=_unused(numbers, options),
     )  # fmt: skip
+
+
+def _unused(columns: Iterable[str], options: TextOptions) -> frozenset[str]:
+    return frozenset(column for column in columns if not options.uses(column))
 
 
 def _stored_bytes(text: bytes, lines: int) -> int:

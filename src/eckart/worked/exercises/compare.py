@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -272,19 +272,23 @@ def _common_factor(a: Array, b: Array) -> float:
 def _matrix_slip(given: Grid, true: sp.Matrix, wrong: list[tuple[int, int]]) -> str:
     a, b = floats(given), np.array(true.evalf().tolist(), dtype=float)
     if ratio := _common_factor(a, b):
-        if abs(ratio + 1) < 1e-9:
-            return tr("All signs are wrong.")
-        return tr("Every entry is off by the factor {factor}.", factor=figure(ratio))
+        return _factor_slip(ratio)
     if len(wrong) > 1 and min(true.shape) > 1 and all(column_sign(given, j, true[:, j]) for j in range(true.cols)):
         return tr("The columns are right except for their signs, which the question determines.")
     if _is_inaccurate(given, a, b):
         return tr("Close, but not all digits are right: compute with more digits.")
     indices = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)
-    if same_numbers([x for row in given.rows for x in row], list(true)):
+    if same_numbers(list(chain.from_iterable(given.rows)), list(true)):
         return tr("The numbers are right, but some are in the wrong places: {places}.", places=indices)
     if len(wrong) <= max(1, len(true) // 3):
         return trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=indices)
     return tr("This is not the right matrix.")
+
+
+def _factor_slip(ratio: float) -> str:
+    if abs(ratio + 1) < 1e-9:
+        return tr("All signs are wrong.")
+    return tr("Every entry is off by the factor {factor}.", factor=figure(ratio))
 
 
 def same_numbers(given: Sequence[Typed], true: Sequence[Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -215,20 +215,25 @@ def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
     count = b.shape[1]
     if len(b) == 1:
         return _row_slip(given, true)
-    exact = {j for i in range(count) for j in range(count) if column_sign(given, i, true[:, j])}
-    for order in permutations(range(count)):
-        if all(_parallel(a[:, i], b[:, j]) for i, j in enumerate(order)):
-            return Verdict(ALMOST, _length_slip(given, true, order, unit), hits=len(exact))
-        if all(_is_near(given, i, b[:, j]) or j in exact for i, j in enumerate(order)):
-            return Verdict(
-                ALMOST,
-                tr("Close, but not all digits are right: compute with more digits."),
-                hits=len(exact),
-            )
+    exact = {j for i, j in product(range(count), repeat=2) if column_sign(given, i, true[:, j])}
+    common = _common_slip(given, true, exact, unit)
+    if common is not None:
+        return Verdict(ALMOST, common, hits=len(exact))
     if exact:
         return _some_right(len(exact), count)
     slip = _entry_slip(given, true) if count == 1 else None
     return slip if slip is not None else _no_vector(a, unit)
+
+
+def _common_slip(given: Grid, true: Any, exact: set[int], unit: bool) -> str | None:
+    """The error that all columns have, in some order: the length of the vectors or their last digits."""
+    a, b = floats(given), np.array(true.evalf().tolist(), dtype=float)
+    for order in permutations(range(b.shape[1])):
+        if all(_parallel(a[:, i], b[:, j]) for i, j in enumerate(order)):
+            return _length_slip(given, true, order, unit)
+        if all(_is_near(given, i, b[:, j]) or j in exact for i, j in enumerate(order)):
+            return tr("Close, but not all digits are right: compute with more digits.")
+    return None
 
 
 def _no_vector(a: Array, unit: bool) -> Verdict:

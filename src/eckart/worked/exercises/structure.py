@@ -175,17 +175,25 @@ def _correlations(rows: Rows, targets: Targets) -> Rows:
     columns, r = place_of("columns", targets), place_of("correlations", targets)
     if columns is None or r is None:
         return rows
+    marked = [Typed(Decimal(row.meaning.index)) for row in rows if _is_marked(row, r)]
+    found, more = _with_columns(rows, r)
+    chosen = [*marked, *more]
+    explicit = any(row.indices or row.meaning.target == columns for row in found)
+    return found if explicit or not chosen else [named(chosen, columns), *found]
+
+
+def _with_columns(rows: Rows, target: int) -> tuple[Rows, list[Typed]]:
+    """The rows with each correlation as that of the column in the row before it; the columns that this chooses."""
     found: Rows = []
-    chosen = [Typed(Decimal(row.meaning.index)) for row in rows if _is_marked(row, r)]
+    chosen: list[Typed] = []
     for row in rows:
-        if not found or not _is_alone(row, r) or not _is_about(found[-1]):
+        if not found or not _is_alone(row, target) or not _is_about(found[-1]):
             found.append(row)
             continue
         number = found.pop().numbers[0]
         chosen += [number] if _is_choice(row) else []
-        found.append(row.means(r, int(number.value)))
-    explicit = any(row.indices or row.meaning.target == columns for row in found)
-    return found if explicit or not chosen else [named(chosen, columns), *found]
+        found.append(row.means(target, int(number.value)))
+    return found, chosen
 
 
 def _is_marked(row: Row, target: int) -> bool:

@@ -26,6 +26,7 @@ from eckart.engine.rows import RowBlocks
 from eckart.environment import check_fits, free_memory
 from eckart.errors import DataWarning, InputError, MissingValuesError
 from eckart.formatting import counted
+from eckart.mapped import check_mapped
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ def unprepared(data: Matrix) -> Opened | None:
         data = _small_as_dense(data)
     if data is None or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
         return None
+    check_mapped(data)
     precision = "float32" if data.dtype == np.float32 else "float64"
     return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), _UNNAMED)
 
@@ -140,6 +142,7 @@ def _check_array(data: object) -> Array:
         if "complex" in dtype_name(data):
             raise InputError("Complex data not supported: use the real and imaginary parts as separate columns.")
         return data
+    check_mapped(data)
     if isinstance(data, np.ma.MaskedArray):
         data = _without_mask(data)
     if isinstance(data, np.matrix):

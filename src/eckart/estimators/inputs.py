@@ -18,6 +18,7 @@ from eckart.errors import FileError, InputError, ParameterError
 from eckart.io.open_data import is_frame, not_rectangular, open_with
 from eckart.io.open_matrix import open_matrix
 from eckart.io.read_options import NAMES, NO_OPTIONS
+from eckart.mapped import check_mapped
 from eckart.options import memory_bytes
 
 if TYPE_CHECKING:
@@ -149,6 +150,8 @@ def take_scores(X: Array, estimator: object = None) -> Array:
         same_device(estimator, X, reset=False)
     if is_array(X) and not is_numpy(X):
         return X
+    if is_numpy(X):
+        check_mapped(X)
     # A sum is not finite if an entry is not; if it overflows, scikit-learn checks every entry.
     if is_plain(X) and np.isfinite(np.add.reduce(X, axis=None)):
         return X

@@ -1,15 +1,16 @@
-"""Footers of Parquet files that contradict themselves, read whole and in blocks."""
+"""Footers of Parquet files that contradict themselves and truncated Arrow streams, read whole and in blocks."""
 
 from __future__ import annotations
 
 import base64
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import ipc, parquet
 
 import eckart as ek
 from eckart.errors import FileError
@@ -151,3 +152,49 @@ def test_types_that_pyarrow_does_not_support_are_refused_with_a_remedy(
         ek.decompose(path, k=1, stream=stream)
     assert "columns of type int64 or float64" in str(caught.value)
     assert "broken" not in str(caught.value)
+
+
+def arrow_stream(*, legacy: bool = False) -> bytes:
+    """30 rows in three batches, with a dictionary."""
+    table = pa.table({"a": np.arange(30.0), "b": np.arange(30.0) ** 2, "kind": pa.array(["x", "y", "z"] * 10)})
+    table = table.set_column(2, "kind", table.column("kind").dictionary_encode())
+    out, options = io.BytesIO(), ipc.IpcWriteOptions(use_legacy_format=legacy)
+    with ipc.new_stream(out, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=10)
+    return out.getvalue()
+
+
+def message_ends(content: bytes) -> list[int]:
+    """Bytes up to the end of every message: schema, dictionary and batches."""
+    source = pa.BufferReader(content)
+    reader, ends = ipc.MessageReader.open_stream(source), []
+    try:
+        while True:
+            reader.read_next_message()
+            ends.append(source.tell())
+    except StopIteration:
+        return ends
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("legacy", [False, True])
+def test_an_arrow_stream_cut_between_two_batches_is_refused(tmp_path: Path, legacy: bool, stream: bool) -> None:
+    """PyArrow reads it as a shorter table."""
+    content, path = arrow_stream(legacy=legacy), tmp_path / "x.arrow"
+    path.write_bytes(content)
+    assert ek.decompose(path, k=1, stream=stream).rows == 30
+    ends = message_ends(content)
+    assert len(ends) == 5
+    for end in ends:
+        path.write_bytes(content[:end])
+        ipc.open_stream(pa.BufferReader(content[:end])).read_all()
+        with pytest.raises(FileError, match="no end marker"):
+            ek.decompose(path, k=1, stream=stream)
+        with pytest.raises(FileError, match="no end marker"):
+            ek.decompose(io.BytesIO(content[:end]), k=1, format="arrow")
+
+
+def test_two_arrow_streams_in_one_file_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.arrow").write_bytes(arrow_stream() * 2)
+    with pytest.raises(FileError, match=r"extra bytes after the end of its Arrow stream"):
+        ek.decompose(tmp_path / "x.arrow", k=1)

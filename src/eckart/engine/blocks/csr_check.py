@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.errors import InputError
+from eckart.mapped import check_mapped
 
 if TYPE_CHECKING:
     from eckart.arrays import Array, Matrix
@@ -77,9 +78,16 @@ def numbers_of(matrix: Matrix, dtype: np.dtype) -> Matrix:
     return matrix.astype(dtype, copy=False)
 
 
+def _coordinates(matrix: Matrix) -> tuple[Array, ...]:
+    return tuple(matrix.coords) if matrix.format == "coo" else ()
+
+
 def check_sparse(matrix: Matrix) -> None:
     """Refuse a SciPy matrix with an index outside its shape, before any conversion uses it."""
     fault = None
+    for part in (*(getattr(matrix, name, None) for name in ("data", "indices", "indptr")), *_coordinates(matrix)):
+        if isinstance(part, np.ndarray):
+            check_mapped(part)
     if matrix.format == "csr":
         fault = csr_fault(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
     elif matrix.format == "csc":
@@ -89,8 +97,8 @@ def check_sparse(matrix: Matrix) -> None:
         blocks = (matrix.shape[0] // height, matrix.shape[1] // width)
         fault = csr_fault(matrix.data[:, 0, 0], matrix.indices, matrix.indptr, blocks)
     elif matrix.format == "coo":
-        sizes = [len(index) for index in matrix.coords]
-        faults = [_range_fault(index, size) for index, size in zip(matrix.coords, matrix.shape, strict=True)]
+        sizes = [len(index) for index in _coordinates(matrix)]
+        faults = [_range_fault(index, size) for index, size in zip(_coordinates(matrix), matrix.shape, strict=True)]
         fault = next(filter(None, faults), None)
         if {*sizes, len(matrix.data)} != {len(matrix.data)}:
             fault = "the number of coordinates is not equal to the number of values"

@@ -12,6 +12,7 @@ import numpy as np
 from eckart.aliases import JsonObject
 from eckart.engine.blocks.rounded import Rounded
 from eckart.forwarding import forwarded
+from eckart.mapped import check_mapped
 from eckart.notes import Note
 
 Block = Any
@@ -182,6 +183,8 @@ class MemoryRows(OfMatrix):
 
     def read(self, start: int, stop: int) -> Block:
         block = self.matrix[start:stop]
+        if not self.sparse:
+            check_mapped(block)
         return block.astype(self.dtype, copy=False)
 
     def fingerprint(self) -> JsonObject:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits, check_whole
@@ -20,12 +22,17 @@ from eckart.io.roles import refuse_empty
 from eckart.notes import Note
 from eckart.wording import AS_PARQUET
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 ENTRIES_NOTE = Note(
     "entries",
     "The three columns contain row numbers and column numbers (both counted from 0) and values, so the "
     "file is read as a sparse matrix. To read it as a table of three columns instead, use "
     f"{AS_PARQUET}.",
 )
+_END_MARKERS = (8, 4)
+"""Bytes of the marker at the end of an Arrow stream, in the present format and in that before version 0.15."""
 
 
 def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries: bool = True) -> MemorySource:
@@ -89,10 +96,38 @@ def _read_stream(opened: OpenedFile, row_names: str | None, *, in_file: bool) ->
 
     check_whole(3 * opened.size, opened.name, opened.memory)
     with arrow_input(opened) as stream:
-        table = (ipc.open_file if in_file else ipc.open_stream)(stream).read_all()
+        table = ipc.open_file(stream).read_all() if in_file else _whole_stream(stream, opened)
     roles = roles_of(table.schema, opened.name, row_names)
     for j in (*roles.numbers, *roles.texts):
         table.column(j).validate(full=True)
     refuse_empty(table.num_rows, len(roles.columns), opened.name)
     matrix = matrix_of([table.column(j) for j in roles.numbers], table.num_rows, opened.name)
     return source_of(roles, {j: table.column(j) for j in roles.texts}, matrix, opened.name)
+
+
+def _whole_stream(stream: pa.NativeFile, opened: OpenedFile) -> pa.Table:
+    """All batches of an Arrow stream, after checking that it ends with its end marker and the file with the stream.
+
+    PyArrow also accepts the end of the file between two batches, so it reads a truncated file as a shorter table, and
+    only the first of two streams in one file.
+    """
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    reader = ipc.open_stream(stream)
+    batches, end = [], stream.tell()
+    with contextlib.suppress(StopIteration):
+        while True:
+            batches.append(reader.read_next_batch())
+            end = stream.tell()
+    if stream.tell() - end not in _END_MARKERS:
+        raise FileError(
+            f"{opened.name} is truncated after batch {len(batches):,}, or its writer was not closed: the Arrow stream "
+            "has no end marker. Copy the file again, or write it again and close the writer."
+        )
+    if stream.tell() != opened.size:
+        raise FileError(
+            f"{opened.name} has {opened.size - stream.tell():,} extra bytes after the end of its Arrow stream. If it "
+            "contains several streams, write them to separate files. Otherwise, write the file again."
+        )
+    return pa.Table.from_batches(batches, reader.schema)

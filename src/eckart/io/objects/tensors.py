@@ -9,6 +9,7 @@ import numpy as np
 
 from eckart.arrays import Matrix, to_numpy
 from eckart.errors import InputError
+from eckart.mapped import check_mapped
 
 
 def plain_array(data: object) -> Matrix:
@@ -21,6 +22,7 @@ def plain_array(data: object) -> Matrix:
     if module in ("jax", "jaxlib"):
         data = np.asarray(data)
     if isinstance(data, np.ndarray):
+        check_mapped(data)
         return data.astype(np.float32) if data.dtype.type.__module__ == "ml_dtypes" else data
     if hasattr(data, "to_scipy_sparse"):  # the package `sparse`
         return data.to_scipy_sparse().tocsr()

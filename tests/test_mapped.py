@@ -1,0 +1,96 @@
+"""Arrays that map a file which became shorter: reading them ends a process (SIGBUS), so a process of its own does."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import eckart as ek
+
+_ROWS, _COLUMNS = 4000, 6
+_SCRIPT = """
+    import os, sys
+    import numpy as np, eckart as ek
+    from scipy import sparse
+    mapped = np.load(sys.argv[1], mmap_mode="r")
+    fitted = ek.PCA(2).fit(np.random.default_rng(0).standard_normal((20, 6)))
+    os.truncate(sys.argv[1], 50_000)
+    for call in sys.argv[2:]:
+        print(call, flush=True)
+        try:
+            eval(call)
+        except ek.errors.FileError as error:
+            print(error, flush=True)
+"""
+_CALLS = (
+    "ek.decompose(mapped, k=2)",
+    "ek.decompose(np.asarray(mapped)[::-1, 1:], k=2)",
+    "ek.decompose(mapped.view(np.int64), k=2)",
+    "ek.decompose(mapped, k=2, stream=True)",
+    "ek.PCA(2).fit(mapped)",
+    "ek.PCA(2).fit(mapped[5:])",
+    "ek.NMF(2).fit(np.asarray(mapped))",
+    "fitted.transform(np.asarray(mapped))",
+    "fitted.inverse_transform(np.asarray(mapped)[:, :2])",
+    "ek.project(fitted.decomposition_, mapped)",
+    "ek.open_data(mapped)",
+    "ek.decompose(sparse.coo_array((mapped[:, 0], (np.arange(4000), np.arange(4000) % 6))), k=2)",
+)
+
+
+@pytest.fixture
+def table():
+    return np.random.default_rng(0).standard_normal((_ROWS, _COLUMNS))
+
+
+@pytest.fixture
+def path(tmp_path, table):
+    np.save(tmp_path / "table.npy", table)
+    return tmp_path / "table.npy"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not truncate a mapped file")
+def test_a_map_of_a_truncated_file_is_refused(path):
+    command = [sys.executable, "-c", textwrap.dedent(_SCRIPT), str(path), *_CALLS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[::2] == list(_CALLS)
+    for call, message in zip(lines[::2], lines[1::2], strict=True):
+        assert f"{path} was truncated after it was mapped" in message, call
+        assert "the file has 50,000" in message, call
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not truncate a mapped file")
+def test_bytes_lost_within_the_last_page_are_not_read_as_zeros(path):
+    mapped = np.load(path, mmap_mode="r")
+    os.truncate(path, path.stat().st_size - 8)
+    with pytest.raises(ek.errors.FileError, match="truncated after it was mapped"):
+        ek.decompose(mapped, k=2)
+    assert ek.decompose(mapped[:-1], k=2).rows == _ROWS - 1  # the other rows are complete
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not remove a mapped file")
+def test_maps_of_removed_and_replaced_files_are_read(path, tmp_path, table):
+    """The map keeps the old file, whatever has its name."""
+    expected = ek.decompose(table, k=2).values
+    mapped = np.load(path, mmap_mode="r")
+    np.save(tmp_path / "other.npy", np.ones((2, 2)))
+    (tmp_path / "other.npy").replace(path)
+    np.testing.assert_array_equal(ek.decompose(mapped, k=2).values, expected)
+    path.unlink()
+    np.testing.assert_array_equal(ek.decompose(mapped, k=2).values, expected)
+
+
+def test_maps_with_an_offset_and_parts_of_them_are_read(tmp_path, table):
+    place = tmp_path / "raw"
+    place.write_bytes(b"\0" * 9000 + table.tobytes())
+    mapped = np.memmap(place, np.float64, "c", offset=9000, shape=table.shape)
+    for view in (mapped, mapped[::-1], mapped[100:, ::2], np.asarray(mapped).T[:, :50]):
+        np.testing.assert_array_equal(ek.decompose(view, k=2).values, ek.decompose(np.array(view), k=2).values)
+    rows = sparse.csr_array(mapped)
+    assert ek.decompose(rows, k=2).rows == _ROWS

@@ -21,11 +21,12 @@ def check_mapped(array: np.ndarray) -> None:
 
 
 def _check_base(array: np.ndarray) -> None:
-    base, start, name = array, 0, "The mapped file"
-    while isinstance(base, np.ndarray):
+    base: object = array
+    start, name = 0, "The mapped file"
+    while isinstance(base, np.ndarray | memoryview):
         if isinstance(base, np.memmap):
             start, name = base.offset - base.offset % mmap.ALLOCATIONGRANULARITY, _name(base)
-        base = base.base.obj if isinstance(base.base, memoryview) else base.base
+        base = base.base if isinstance(base, np.ndarray) else base.obj
     if not isinstance(base, mmap.mmap) or not array.size:
         return
     try:

@@ -211,9 +211,9 @@ def _one_block(frame: Frame) -> bool:
     return len(kinds) == 1 and kinds <= {np.dtype(np.float32), np.dtype(np.float64)}
 
 
-def stacked_numbers(series: dict[str, Frame]) -> np.ndarray:
-    """Columns of numbers as one matrix: float32 if all of them are, otherwise float64."""
-    numbers = [_numbers(name, column) for name, column in series.items()]
+def stacked_numbers(series: dict[str, Frame], first: int = 0) -> np.ndarray:
+    """Columns of numbers as one matrix: float32 if all of them are, otherwise float64; `first` is the first row."""
+    numbers = [_numbers(name, column, first) for name, column in series.items()]
     single = all(column.dtype == np.float32 for column in numbers)
     if len(numbers) == 1 and numbers[0].dtype in (np.float32, np.float64):
         return numbers[0].reshape(-1, 1)
@@ -248,14 +248,14 @@ def _kind(name: str, series: Frame) -> str:
     return "object" if dtype == nw.Object else "other"
 
 
-def _numbers(name: str, series: Frame) -> np.ndarray:
+def _numbers(name: str, series: Frame, first: int) -> np.ndarray:
     import narwhals as nw
 
     if series.dtype in (nw.Int128, nw.UInt128):
         series = series.cast(nw.Float64)
     values: np.ndarray = series.to_numpy()
     if values.dtype.kind == "O":
-        return np.array([_number(name, row, value) for row, value in enumerate(values.tolist())], np.float64)
+        return np.array([_number(name, row, value) for row, value in enumerate(values.tolist(), first)], np.float64)
     if not (series.dtype.is_float() and values.dtype in (np.float32, np.float64)):
         values = values.astype(np.float64)
     return values

@@ -82,6 +82,8 @@ def entries_of(matrix: Any) -> tuple[np.ndarray, ...]:
     # By parts: SciPy loads matrices of float16, but neither copies nor converts them.
     if hasattr(matrix, "indptr"):
         matrix = type(matrix)((matrix.data.astype(np.float64), matrix.indices, matrix.indptr), shape=matrix.shape)
+    if hasattr(matrix, "offsets"):
+        matrix = type(matrix)((matrix.data.astype(np.float64), matrix.offsets), shape=matrix.shape)
     found = matrix.tocoo()
     rows = sparse.csr_array((found.data.astype(np.float64), found.coords), shape=matrix.shape)
     rows.sum_duplicates()

@@ -198,3 +198,12 @@ def test_two_arrow_streams_in_one_file_are_refused(tmp_path: Path) -> None:
     (tmp_path / "x.arrow").write_bytes(arrow_stream() * 2)
     with pytest.raises(FileError, match=r"extra bytes after the end of its Arrow stream"):
         ek.decompose(tmp_path / "x.arrow", k=1)
+
+
+def test_a_stream_cannot_claim_more_memory_than_its_file_has(tmp_path: Path) -> None:
+    """PyArrow allocates the metadata of a message before it reads them."""
+    (tmp_path / "x.arrow").write_bytes(b"FEAD" + arrow_stream()[4:])  # a message of 1.1 GB
+    before = pa.default_memory_pool().max_memory()
+    with pytest.raises(FileError, match="broken Arrow file"):
+        ek.decompose(tmp_path / "x.arrow", k=1)
+    assert pa.default_memory_pool().max_memory() < before + 2**26

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -120,11 +122,38 @@ def test_estimators_refuse_text_columns_of_both() -> None:
     assert list(fitted.feature_names_in_) == ["height", "count"]
 
 
-def test_python_objects_are_refused_by_name() -> None:
+_OBJECTS = pd.DataFrame(
+    {
+        "height": _RNG.standard_normal(250),
+        "price": [Decimal(row) / 3 for row in range(250)],
+        "share": [Fraction(row, 7) for row in range(250)],
+        "count": np.array([1, None, 3, 4, 5] * 50, object),
+        "large": np.array([2**70, 1] * 125, object),
+        "name": np.array([f"row {row}" for row in range(250)], object),
+        "mixed": np.array([1, 2, 3, 4, 5] * 40 + [1, "a", 2, 3, 4] * 10, object),
+        "thing": [object()] * 250,
+    }
+)
+
+
+@pytest.mark.parametrize("columns", [["height", "price"], ["name", "count", "share"], ["large"], ["price", "name"]])
+def test_numbers_in_columns_of_python_objects_are_read_as_in_pandas_frames(columns: list[str]) -> None:
     with dask.config.set({"dataframe.convert-string": False}):
-        table = frame(_TABLE[["height"]].assign(mixed=[object()] * 20))
-        with pytest.raises(InputError, match="The column 'mixed' contains Python objects"):
-            ek.open_data(table)
+        given, expected = ek.open_data(frame(_OBJECTS[columns])), ek.open_data(_OBJECTS[columns])
+        np.testing.assert_array_equal(given.read(0, 250), expected.matrix)
+    for name in ("row_names", "column_names", "labels", "column_roles"):
+        assert getattr(given.metadata, name) == getattr(expected.metadata, name)
+
+
+@pytest.mark.parametrize(("column", "words"), [("mixed", "row 202 contains 'a'"), ("thing", "of type object")])
+def test_objects_that_are_not_numbers_are_refused_as_in_pandas_frames(column: str, words: str) -> None:
+    messages = []
+    with dask.config.set({"dataframe.convert-string": False}):
+        for table in (_OBJECTS[["height", column]], frame(_OBJECTS[["height", column]])):
+            with pytest.raises(InputError, match=words) as caught:
+                ek.decompose(table, k=1)
+            messages.append(str(caught.value))
+    assert messages[0] == messages[1]
 
 
 def test_a_partition_that_fails_is_a_cluster_error() -> None:

@@ -91,12 +91,16 @@ def _from_pieces(
 
 
 def _read_stream(opened: OpenedFile, row_names: str | None, *, in_file: bool) -> MemorySource:
-    """An Arrow stream, or the bytes of an Arrow file, which can only be read whole."""
+    """An Arrow stream, or the bytes of an Arrow file, which can only be read whole.
+
+    From memory: PyArrow allocates what the messages of a stream claim as their size, unless it can see where it ends.
+    """
+    import pyarrow as pa
     from pyarrow import ipc
 
     check_whole(3 * opened.size, opened.name, opened.memory)
-    with arrow_input(opened) as stream:
-        table = ipc.open_file(stream).read_all() if in_file else _whole_stream(stream, opened)
+    with opened.stream() as file, pa.BufferReader(file.read()) as stream:
+        table = ipc.open_file(stream).read_all() if in_file else _whole_stream(stream, opened.name)
     roles = roles_of(table.schema, opened.name, row_names)
     for j in (*roles.numbers, *roles.texts):
         table.column(j).validate(full=True)
@@ -105,7 +109,7 @@ def _read_stream(opened: OpenedFile, row_names: str | None, *, in_file: bool) ->
     return source_of(roles, {j: table.column(j) for j in roles.texts}, matrix, opened.name)
 
 
-def _whole_stream(stream: pa.NativeFile, opened: OpenedFile) -> pa.Table:
+def _whole_stream(stream: pa.BufferReader, name: str) -> pa.Table:
     """All batches of an Arrow stream, after checking that it ends with its end marker and the file with the stream.
 
     PyArrow also accepts the end of the file between two batches, so it reads a truncated file as a shorter table, and
@@ -122,12 +126,12 @@ def _whole_stream(stream: pa.NativeFile, opened: OpenedFile) -> pa.Table:
             end = stream.tell()
     if stream.tell() - end not in _END_MARKERS:
         raise FileError(
-            f"{opened.name} is truncated after batch {len(batches):,}, or its writer was not closed: the Arrow stream "
+            f"{name} is truncated after batch {len(batches):,}, or its writer was not closed: the Arrow stream "
             "has no end marker. Copy the file again, or write it again and close the writer."
         )
-    if stream.tell() != opened.size:
+    if stream.tell() != stream.size():
         raise FileError(
-            f"{opened.name} has {opened.size - stream.tell():,} extra bytes after the end of its Arrow stream. If it "
+            f"{name} has {stream.size() - stream.tell():,} extra bytes after the end of its Arrow stream. If it "
             "contains several streams, write them to separate files. Otherwise, write the file again."
         )
     return pa.Table.from_batches(batches, reader.schema)

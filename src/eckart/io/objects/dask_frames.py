@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.blocks.dask_rows import DaskRows, dask_rows, named_errors
-from eckart.errors import InputError
 from eckart.io.frames import (
     column_labels,
     index_names,
@@ -21,16 +22,19 @@ from eckart.io.frames import (
     set_aside,
     stacked_numbers,
 )
-from eckart.io.roles import MOST_NAMES, Parts, assemble, check_row_names, names_dropped, quoted, unique_names
+from eckart.io.roles import MOST_NAMES, Parts, assemble, check_row_names, names_dropped, unique_names
 from eckart.notes import Note
+
+_SAMPLE = 100
+"""Number of rows that decide whether a column of Python objects contains numbers, as in a pandas frame."""
 
 
 def dask_frame_rows(data: Any, row_names: str | None = "auto") -> DaskRows:
-    """The rows of a Dask data frame; the declared types decide which columns are numbers."""
+    """The rows of a Dask data frame; the declared types decide which columns are numbers, or their first objects."""
     data, names, notes = _renamed(data)
-    declared = series_of(data._meta, names)
+    declared = series_of(data._meta, names) | _objects(data)
     kinds = kinds_of(declared)
-    numbers = [name for name in names if kinds[name] in ("number", "truth")]
+    numbers = [name for name in names if kinds[name] in ("number", "truth", "object")]
     others = [name for name in names if name not in numbers]
     check_row_names(row_names, others, "The data frame")
     refuse_without_numbers(numbers, names)
@@ -45,7 +49,6 @@ def dask_frame_rows(data: Any, row_names: str | None = "auto") -> DaskRows:
         series |= series_of(computed, others)
         parts.row_names = index_names(computed) if row_names == "auto" else None
     kinds = kinds_of(series)
-    _refuse_objects(kinds)
     parts.texts = set_aside(series, kinds)
     parts.notes += kind_notes(series, kinds)
     rows = dask_rows(_array(data[numbers], lengths))
@@ -77,23 +80,27 @@ def _integers(series: Sequence[Any]) -> tuple[int, ...]:
     return tuple(place for place, column in enumerate(series) if column.dtype.is_integer())
 
 
+def _objects(data: Any) -> dict[str, Any]:
+    """The first rows of the columns of Python objects, whose declared type does not say what they contain."""
+    names = [name for name, kind in data._meta.dtypes.items() if kind.kind == "O" and kind.type is np.object_]
+    if not names:
+        return {}
+    with named_errors("the first rows of the columns of Python objects"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a frame with fewer rows
+        return series_of(data[names].head(_SAMPLE, npartitions=-1), names)
+
+
 def _array(columns: Any, lengths: tuple[int, ...]) -> Any:
     """Columns of numbers as one Dask array of float32 or float64."""
-    return columns.map_partitions(_numbers, meta=_numbers(columns._meta)).to_dask_array(lengths=lengths)
+    starts = tuple(itertools.accumulate(lengths, initial=0))
+    meta = _numbers(columns._meta, starts)
+    return columns.map_partitions(_numbers, starts, meta=meta).to_dask_array(lengths=lengths)
 
 
-def _numbers(frame: Any) -> Any:
-    """The columns of a partition as numbers of one type; runs on the workers."""
+def _numbers(frame: Any, starts: Sequence[int], partition_info: Any = None) -> Any:
+    """The columns of a partition as numbers of one type; runs on the workers. `starts` are the first rows of all."""
     import pandas as pd
 
-    names = [str(place) for place in range(frame.shape[1])]
-    return pd.DataFrame(stacked_numbers(series_of(frame, names)), columns=names)
-
-
-def _refuse_objects(kinds: dict[str, str]) -> None:
-    objects = [name for name, kind in kinds.items() if kind == "object"]
-    if objects:
-        raise InputError(
-            f"The column {quoted(objects[0])} contains Python objects that are neither text nor numbers of one type. "
-            "Convert it to numbers with astype(float), or leave it out."
-        )
+    first = 0 if partition_info is None else starts[partition_info["number"]]
+    matrix = stacked_numbers(series_of(frame, list(frame.columns)), first)
+    return pd.DataFrame(matrix, columns=[str(place) for place in range(frame.shape[1])])

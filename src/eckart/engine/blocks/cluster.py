@@ -105,13 +105,12 @@ class Cluster:
     def _confirm(self, stack: StackedBlocks, spans: list[tuple[int, int]], found: list[Sums]) -> None:
         """Pass the digests from the workers to the checkpoint, and what they rounded to the notes."""
         journal, stops = stack.reading.journal, dict(spans)
-        repeated = stack.reading.repeated.are_compared(stack.source)
         for sums in found:
             stack.source.metadata.rounded.add(sums.rounded)
-        for start, digest in (item for sums in found for item in sums.digests.items()):
-            if journal is not None:
-                journal.digests.confirm(start, stops[start], digest)
-            if repeated:
+            for start, digest in sums.digests.items():
+                if journal is not None:
+                    journal.digests.confirm(start, stops[start], digest)
+            for start, digest in sums.repeated.items():
                 stack.reading.repeated.confirm(start, stops[start], digest)
 
     @contextlib.contextmanager
@@ -144,8 +143,8 @@ class Cluster:
         shared, journal = self._share(stack.source), stack.reading.journal
         light = replace(stack, reading=Reading(), source=shared.source)
         digests = journal is not None and journal.digests.pending
-        digests = digests or stack.reading.repeated.are_compared(stack.source)
-        values = (light, task, _version(), shared.token, shared.content, digests)
+        repeated = stack.reading.repeated.are_compared(stack.source)
+        values = (light, task, _version(), shared.token, shared.content, digests, repeated)
         work = self.client.submit(make_work, *values, pure=False)
         if isinstance(stack.source, DaskRows):
             return [tasks.add(self._submit_chunk(stack.source, work, span), str(span)) for span in named]

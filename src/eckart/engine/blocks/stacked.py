@@ -19,7 +19,7 @@ from eckart.engine.backends.products import MOST_SEGMENTS
 from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
-from eckart.engine.blocks.digests import digest_of
+from eckart.engine.blocks.digests import sums_of
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import OfSource, RowSource, stack_blocks
 from eckart.engine.blocks.task import BlockTask, Task, View, add_parts, counted_only
@@ -262,7 +262,7 @@ class StackedBlocks(OfSource):
         if self.reading.journal is not None:
             self.reading.journal.digests.take(*span, block)
         if self.reading.repeated.are_compared(self.source):
-            self.reading.repeated.confirm(*span, digest_of(block))
+            self.reading.repeated.confirm(*span, sums_of(block))
         return block
 
     def _key(self, task: BlockTask) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.engine.blocks.dask_rows import DaskRows
-from eckart.engine.blocks.digests import digest_of
+from eckart.engine.blocks.digests import digest_of, sums_of
 from eckart.errors import ClusterError, FileError, InputError, require
 from eckart.fingerprint import on_this_machine
 from eckart.wording import MEMORY
@@ -55,14 +55,17 @@ class Work:
     """Fingerprint of the client's files; None for data that are not in files."""
     digests: bool
     """Whether digests of the blocks are needed, for a checkpoint."""
+    repeated: bool
+    """Whether the blocks are compared with those of earlier passes."""
 
 
 @dataclass
 class Sums:
-    """The sum over some blocks, their digests by first row, and columns with rounded integers."""
+    """The sum over some blocks, their digests and digest sums by first row, and columns with rounded integers."""
 
     arrays: list[np.ndarray]
     digests: dict[int, str] = field(default_factory=dict)
+    repeated: dict[int, str] = field(default_factory=dict)
     rounded: tuple[str, ...] = ()
 
 
@@ -91,7 +94,9 @@ def add_parts(parts: list[Sums]) -> Sums:
         for sum_, array in zip(total, part.arrays, strict=True):
             np.add(sum_, array, out=sum_)
     rounded = dict.fromkeys(name for part in parts for name in part.rounded)
-    return Sums(total, {start: digest for part in parts for start, digest in part.digests.items()}, tuple(rounded))
+    digests = {start: digest for part in parts for start, digest in part.digests.items()}
+    repeated = {start: sums for part in parts for start, sums in part.repeated.items()}
+    return Sums(total, digests, repeated, tuple(rounded))
 
 
 def _block(work: Work, span: Span, chunk: object) -> Sums:
@@ -106,8 +111,9 @@ def _block(work: Work, span: Span, chunk: object) -> Sums:
         else:
             block = source.read(span.start, span.stop)
         digests = {span.start: digest_of(block)} if work.digests else {}
+        repeated = {span.start: sums_of(block)} if work.repeated else {}
         arrays = stack.part(work.task, span.start, span.stop, block)
-        return Sums(arrays, digests, tuple(source.metadata.rounded.names))
+        return Sums(arrays, digests, repeated, tuple(source.metadata.rounded.names))
     except InputError:
         raise
     except Exception as error:
@@ -122,13 +128,14 @@ def _source(work: Work) -> RowSource:
         raise ClusterError(f"it has Eckart {_version()}, but the client has {work.version}. Install the same version.")
     if work.content is None:
         return work.stack.source
-    if work.token not in _sources:
+    source = _sources.get(work.token)
+    if source is None:  # several threads may verify the same files, and remove those of another
         source = on_this_machine(work.stack.source)
         _refuse_other_files(work.content, source.fingerprint()["content"])
         _sources[work.token] = source
         while len(_sources) > _MOST_SOURCES:
             _sources.popitem(last=False)
-    return _sources[work.token]
+    return source
 
 
 def _refuse_other_files(wanted: JsonObject, found: JsonObject) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eckart.errors import FileError
+import eckart as ek
+from eckart.errors import FileError, MemoryBudgetError
 from eckart.io.open_rows import open_table
 
 
@@ -36,3 +37,13 @@ def test_a_skew_symmetric_matrix_has_no_diagonal(tmp_path: Path, stream: bool) -
     path.write_text("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 2\n1 1 4\n2 1 3\n")
     with pytest.raises(FileError, match="declared skew-symmetric, but its diagonal is not zero"):
         open_table(path, stream=stream)
+
+
+def test_too_many_rows_are_refused_in_the_same_words_whole_and_in_blocks(tmp_path: Path) -> None:
+    path, messages = tmp_path / "x.mtx", []
+    path.write_text("%%MatrixMarket matrix coordinate real general\n1099511627776 5 1\n1 1 2.5\n")
+    for stream in (False, True):
+        with pytest.raises(MemoryBudgetError, match=r"row pointers of 1,099,511,627,776 rows takes 17\.6 TB") as caught:
+            ek.decompose(path, "svd", k=1, stream=stream)
+        messages.append(str(caught.value).partition("the memory limit is")[0])
+    assert messages[0] == messages[1]

@@ -39,7 +39,7 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
     """A Parquet file as a source; with `entries`, one of (row, column, value) as a sparse matrix."""
     found = table_entries(opened) if entries else None
     if found is not None:
-        matrix = read_entries(found, opened.name)
+        matrix = read_entries(found)
         return MemorySource(matrix, Metadata(opened.name, notes=(ENTRIES_NOTE, *found.rounded.notes())))
     with reading(opened.name, kind="Parquet file"), arrow_input(opened) as stream:
         file = ParquetPieces(stream, ())

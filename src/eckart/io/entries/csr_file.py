@@ -35,6 +35,13 @@ _PIECE = 1 << 20
 """Number of values copied at a time."""
 
 
+def check_rows(rows: int, name: str, memory: int | None = None) -> None:
+    """Refuse more rows than there is memory for row pointers, of a matrix in memory or in blocks."""
+    what = f"the list of row pointers of {rows:,} rows"
+    remedy = "Number the rows without gaps, or use a machine with more memory."
+    check_piece((rows + 1) * 8 * 2, name, what, memory, share=1, remedy=remedy)
+
+
 def write_csr(
     path: str | Path,
     shape: tuple[int, int],
@@ -50,9 +57,7 @@ def write_csr(
     `blocks` is called twice; `name` is for messages.
     """
     name = Path(path).name if name is None else name
-    what = f"the list of row pointers of {shape[0]:,} rows"
-    remedy = "Number the rows without gaps, or use a machine with more memory."
-    check_piece((shape[0] + 1) * 8 * 2, name, what, memory, share=1, remedy=remedy)
+    check_rows(shape[0], name, memory)
     counts = np.zeros(shape[0] + 1, np.int64)
     for rows, _, _ in blocks():
         np.add.at(counts, rows + 1, 1)  # in place: this takes only one number per row

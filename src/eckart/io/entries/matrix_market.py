@@ -19,6 +19,7 @@ from eckart.formatting import counted
 from eckart.io.arrays.npy import refuse_shape
 from eckart.io.arrow.columns import stored_numbers
 from eckart.io.bytes import OpenedFile
+from eckart.io.entries.csr_file import check_rows
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.layout import align
 from eckart.io.text.records import Records
@@ -60,6 +61,8 @@ def read_matrix_market(opened: OpenedFile) -> MemorySource:
     data = opened.read().replace(b"\r\n", b"\n")
     sizes = _sizes(data, opened.name)
     check_promise(sizes, len(data), opened.name)
+    if sizes.coordinate:
+        check_rows(sizes.rows, opened.name)
     needed = (sizes.rows + sizes.entries * 3) * 8 if sizes.coordinate else sizes.rows * sizes.columns * 8
     check_fits(needed, opened.name, f"a matrix of {sizes.rows} x {sizes.columns}")
     check_whole(len(data) + 2 * needed, opened.name, opened.memory)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from eckart.engine.blocks.rounded import Rounded, is_rounded
-from eckart.environment import MAX_EXPANSION, check_fits
+from eckart.environment import MAX_EXPANSION
 from eckart.errors import FileError, NotFiniteError
 from eckart.io.arrow.columns import kind_of, long_integers, matrix_of, stored_numbers
 from eckart.io.arrow.parquet_footer import parquet_errors
 from eckart.io.arrow.pieces import arrow_input, parquet_file
 from eckart.io.bytes import OpenedFile, open_path
-from eckart.io.entries.csr_file import Entries
+from eckart.io.entries.csr_file import Entries, check_rows
 from eckart.io.entries.matrix_market import (
     Sizes,
     check_promise,
@@ -55,6 +55,7 @@ def market_entries(path: str) -> EntryBlocks | None:
         return None
     # As much as a compressed file may expand to; the number of entries is checked when they are read.
     check_promise(sizes, int(opened.size * MAX_EXPANSION) if opened.packed else opened.size, opened.name)
+    check_rows(sizes.rows, opened.name)
     rounded = Rounded()
     return EntryBlocks((sizes.rows, sizes.columns), lambda: _market_blocks(opened, sizes, rounded), rounded)
 
@@ -125,6 +126,7 @@ def table_entries(*paths: str | OpenedFile) -> EntryBlocks | None:
         )
     if rows == 0:
         raise FileError(f"{name} has column names but no rows below them. Check that the file is complete.")
+    check_rows(rows, name)
     return EntryBlocks((rows, columns), blocks, rounded, dtype)
 
 
@@ -185,13 +187,11 @@ def _table_block(batch: pa.RecordBatch, name: str, seen: int, rounded: Rounded) 
     return row.astype(np.int64), column.astype(np.int64), value
 
 
-def read_entries(entries: EntryBlocks, name: str) -> Any:
+def read_entries(entries: EntryBlocks) -> Any:
     """All entries as one csr_array in canonical form."""
     from scipy import sparse
 
     from eckart.io.arrays.sparse import canonical
 
-    shape = entries.shape
-    check_fits((shape[0] + 1) * 8, name, f"a sparse matrix of {shape[0]:,} rows")
     row, column, value = (np.concatenate(parts) for parts in zip(*entries.blocks(), strict=True))
-    return canonical(sparse.coo_array((value, (row, column)), shape=shape))
+    return canonical(sparse.coo_array((value, (row, column)), shape=entries.shape))

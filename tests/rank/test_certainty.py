@@ -154,3 +154,21 @@ def test_an_outlying_row_is_not_certainly_a_component(rows, columns):
     assert not choice.certain
     assert choice.lowest <= 1 <= choice.highest
     assert "A single row accounts for" in choice.reason
+
+
+@pytest.mark.parametrize(("rows", "columns", "seed"), [(120, 25, 4), (60, 25, 6), (60, 25, 7)])
+def test_a_gradual_decrease_of_the_eigenvalues_is_not_certainly_signal(rows, columns, seed):
+    """Correlated noise whose columns are in random order: nothing but the gradual decrease shows that it is noise."""
+    table = planted(rows, columns, (), seed, correlation=0.6)
+    choice = ek.choose_rank(table[:, np.random.default_rng(seed).permutation(columns)], RULES)
+    assert choice.k > 2
+    assert not choice.certain
+    assert choice.lowest <= 2
+    assert "decrease gradually" in choice.reason
+
+
+def test_without_tests_the_lowest_number_allows_for_correlated_noise():
+    """In 7 columns, 'quick' has no test: a gap after component 1 does not exclude that there are none."""
+    found = [ek.choose_rank(planted(35, 7, (), seed, correlation=0.5), "quick") for seed in range(12)]
+    assert sum(choice.k > 0 for choice in found) >= 3
+    assert sum(choice.lowest > 0 for choice in found) <= 1

@@ -45,6 +45,8 @@ _STRONG = 1.4**2
 """Eigenvalue of a strong component, as a multiple of the largest of the noise."""
 _ALMOST_ONE = 0.8
 """Share of squared loadings, or scores, from which a component counts as a single column, or row."""
+_PER_COMPONENT = 4
+"""Minimum number of directions left for noise per component that does not stand apart."""
 _STRONGEST = 0.95
 """Maximum correlation of neighbouring columns of the noise that components are compared with."""
 _WIDEST = 200
@@ -105,7 +107,8 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
         )
     else:
         reason = f"With {'only ' * (answers.left > 0)}{answers.few}, no test against independent noise is possible."
-    return Certainty(min([answers.lowest, *voted]), None, reason)
+    lowest = min([answers.lowest, *voted])
+    return Certainty(_beyond_correlated(e, lowest) if answers.left < ENOUGH else lowest, None, reason)
 
 
 def _related_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
@@ -231,14 +234,25 @@ def _wide_spectrum(choice: RankChoice, e: Evidence, answers: _Answers) -> Certai
         return None
     if not spectrum_may_be_wide(e.remainder(k), e.rng(8)):
         return None
-    apart = (
-        f"Only {counted(gap, 'component is', 'components are')} clearly separated from the next"
-        if gap
-        else "No component is clearly separated from the next"
-    )
-    reason = (f"{apart}, and the remaining eigenvalues are more spread out than is typical of independent noise. The "
-    "remaining components may be correlated noise.")  # fmt: skip
+    reason = (f"{_separated(gap)}, and the remaining eigenvalues are more spread out than is typical of independent "
+    "noise. The remaining components may be correlated noise.")  # fmt: skip
     return Certainty(gap, k, reason)
+
+
+def _gradual_decrease(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    """Many components that do not stand apart: the eigenvalues of correlated noise decrease in this way, too."""
+    k, gap = answers.k, answers.gap
+    if gap is None or (k - gap) * _PER_COMPONENT <= e.short - k:
+        return None
+    reason = (f"{_separated(gap)}, but the tests find {k - gap} more, and only {e.short - k} directions are left for "
+    "noise. The eigenvalues of correlated noise decrease gradually in the same way.")  # fmt: skip
+    return Certainty(gap, k, reason)
+
+
+def _separated(gap: int) -> str:
+    if not gap:
+        return "No component is clearly separated from the next"
+    return f"Only {counted(gap, 'component is', 'components are')} clearly separated from the next"
 
 
 def _break_beyond(choice: RankChoice, e: Evidence, k: int) -> int:
@@ -290,7 +304,7 @@ def _ratio(e: Evidence, k: int) -> float:
 _Doubt = Callable[[RankChoice, Evidence, _Answers], Certainty | None]
 _DOUBTS: tuple[_Doubt, ...] = (_untested, _related_columns, _open_ended, _masked, _correlated_neighbours)
 """In the order in which they are asked; the first one that applies determines the range."""
-_WITH_MANY_LEFT: tuple[_Doubt, ...] = (_wide_spectrum, _most_directions, _single_rows)
+_WITH_MANY_LEFT: tuple[_Doubt, ...] = (_wide_spectrum, _gradual_decrease, _most_directions, _single_rows)
 _WITH_FEW_LEFT: tuple[_Doubt, ...] = (
     _disagreement, _most_directions, _like_correlated_noise, _undetected, _single_rows, _single_columns,
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -297,6 +298,40 @@ def test_the_number_of_workers_changes_no_bit(client, solver):
         one = ek.decompose(data, k=4, solver=solver, executor=single)
     np.testing.assert_array_equal(one.right, two.right)
     np.testing.assert_array_equal(one.values, two.values)
+
+
+@pytest.mark.parametrize("times", [2, 1000])
+@pytest.mark.parametrize("name", ["_run", "_gather"])
+def test_requests_that_dask_cancels_are_repeated(client, monkeypatch, name, times):
+    """Its event loop cancels requests on a busy machine, and the client then raises UnboundLocalError."""
+    original, cancelled = getattr(client, name), []
+
+    async def request(*arguments, **options):
+        cancelled.append(name)
+        if len(cancelled) <= times:
+            raise asyncio.CancelledError
+        return await original(*arguments, **options)
+
+    data = da.from_array(table(), chunks=(1000, 40))
+    expected = ek.decompose(data, k=2).values
+    monkeypatch.setattr(client, name, request)
+    if name == "_gather" and times > 2:
+        with pytest.raises(ClusterError, match="Dask cancelled the request 3 times"):
+            ek.decompose(data, k=2)
+    else:  # workers that do not tell their version get tasks all the same
+        np.testing.assert_array_equal(ek.decompose(data, k=2).values, expected)
+    assert cancelled
+
+
+def test_the_same_error_in_a_graph_is_not_taken_for_a_cancelled_request(client):
+    def wrong(block):
+        if block.shape == ():
+            value = block
+        return value
+
+    data = da.from_array(table(), chunks=(1000, 40)).map_blocks(wrong, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ClusterError, match="UnboundLocalError"):
+        ek.decompose(data, k=2)
 
 
 def test_no_cluster_is_started_silently():

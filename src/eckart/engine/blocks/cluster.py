@@ -20,7 +20,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.arrays import DType
-from eckart.engine.blocks.dask_rows import DaskRows
+from eckart.engine.blocks.dask_rows import DaskRows, answer
 from eckart.engine.blocks.reading import Reading
 from eckart.engine.blocks.worker import Span, Sums, add_parts, make_work, run_blocks, run_chunk
 from eckart.errors import ClusterError, EckartError, require
@@ -189,7 +189,7 @@ class Cluster:
     def _ask(self, function: Callable[..., Any], *arguments: object, **options: object) -> Any:
         """Send a request to the scheduler, with a time limit."""
         timeout = min(_ANSWER_SECONDS, self.patience)
-        return self.client.sync(function, *arguments, callback_timeout=timeout, **options)
+        return answer(lambda: self.client.sync(function, *arguments, callback_timeout=timeout, **options))
 
     def _wait(self, future: Any, tasks: _Tasks) -> Sums:
         """Wait for the result; raise an error if the cluster is gone for longer than `patience`."""
@@ -206,7 +206,7 @@ class Cluster:
                 raise self._given_up(tasks)
         if future.status != "finished":
             raise self._explained(future, tasks)
-        found: Sums = future.result()
+        found: Sums = answer(future.result)
         return found
 
     def _given_up(self, tasks: _Tasks) -> ClusterError:
@@ -232,7 +232,7 @@ class Cluster:
                 f"The Dask scheduler cancelled the work before {tasks.first_open()} was complete{_reason(future)}. "
                 f"Repeat the call. To make a run resumable, use {CHECKPOINT}."
             )
-        error = future.exception()
+        error = answer(future.exception)
         if isinstance(error, EckartError):  # it already names the block
             return error
         block = self._failed(tasks.names)

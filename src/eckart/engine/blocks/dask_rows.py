@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from eckart.arrays import Matrix
 
 _ALIGNMENT = 64
+_REQUESTS = 3
 
 
 def is_dask(data: object) -> bool:
@@ -88,11 +90,31 @@ class DaskRows:
         rows = self.array.blocks[chunk, 0][max(start, first) - first : min(stop, last) - first]
         block = f"block {chunk + 1:,} of {len(self.edges) - 1:,} (rows {first + 1:,} to {last:,})"
         with named_errors(block):
-            return self.accept(rows.to_delayed()[0, 0].compute(), max(start, first), min(stop, last))
+            return self.accept(answer(rows.to_delayed()[0, 0].compute), max(start, first), min(stop, last))
 
     def fingerprint(self) -> JsonObject:
         # The name of an array does not change if the file it is read from does, and may differ between processes.
         return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": unknown_state()}
+
+
+def answer(request: Callable[[], Any]) -> Any:
+    """The answer of Dask; a request that it cancels, as it may on a busy machine, is repeated.
+
+    `distributed.utils.sync` does not catch the CancelledError of its event loop, and then raises UnboundLocalError.
+    """
+    for _ in range(_REQUESTS):
+        try:
+            return request()
+        except UnboundLocalError as error:
+            if not _is_of_dask(error):
+                raise
+    raise TimeoutError(f"Dask cancelled the request {_REQUESTS} times")
+
+
+def _is_of_dask(error: Exception) -> bool:
+    """Whether `distributed.utils.sync` itself raised an error, and not a function in the graph of an array."""
+    frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return frames[-1].co_name == "sync" and frames[-1].co_filename.replace("\\", "/").endswith("distributed/utils.py")
 
 
 @contextlib.contextmanager
@@ -113,7 +135,7 @@ def _in_row_chunks(data: Any) -> Any:
     """The array in chunks of whole rows with known numbers of rows, none of them empty."""
     if any(np.isnan(size) for size in itertools.chain(*data.chunks)):
         with named_errors("the number of rows and columns of each chunk"):
-            data = data.compute_chunk_sizes()
+            data = answer(data.compute_chunk_sizes)
     if len(data.chunks[1]) > 1:
         data = data.rechunk({1: -1})
     filled = [number for number, size in enumerate(data.chunks[0]) if size]
@@ -164,5 +186,5 @@ def _aligned(block: np.ndarray) -> np.ndarray:
 def _density(data: Any) -> float:
     """Share of stored entries, from the first chunk."""
     with named_errors("the first block"):
-        chunk = as_block(data.blocks[0, 0].compute(), np.dtype(np.float64))
+        chunk = as_block(answer(data.blocks[0, 0].compute), np.dtype(np.float64))
     return float(int(chunk.nnz) / max(int(chunk.shape[0]) * int(chunk.shape[1]), 1))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.dask_rows import DaskRows, dask_rows, named_errors
+from eckart.engine.blocks.dask_rows import DaskRows, answer, dask_rows, named_errors
 from eckart.io.frames import (
     column_labels,
     index_names,
@@ -67,12 +67,12 @@ def _renamed(data: Any) -> tuple[Any, list[str], list[Note]]:
 
 def _lengths(data: Any) -> tuple[int, ...]:
     with named_errors("the number of rows of each partition"):
-        return tuple(int(length) for length in data.map_partitions(len).compute())
+        return tuple(int(length) for length in answer(data.map_partitions(len).compute))
 
 
 def _computed(columns: Any) -> Any:
     with named_errors("the columns that are not numeric"):
-        return columns.compute()
+        return answer(columns.compute)
 
 
 def _integers(series: Sequence[Any]) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ def _objects(data: Any) -> dict[str, Any]:
         return {}
     with named_errors("the first rows of the columns of Python objects"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a frame with fewer rows
-        return series_of(data[names].head(_SAMPLE, npartitions=-1), names)
+        return series_of(answer(lambda: data[names].head(_SAMPLE, npartitions=-1)), names)
 
 
 def _array(columns: Any, lengths: tuple[int, ...]) -> Any:

@@ -117,21 +117,30 @@ def _settled_root(value: sp.Expr) -> sp.Expr:
 
 def reciprocal(element: Element) -> Element:
     """1 / element; division is expensive in these fields, so it is done once."""
-    return element / element / element
+    return element**-1
 
 
 def polynomial_at(root: sp.Expr) -> Callable[[Element], sp.Expr]:
     """Evaluate a polynomial modulo its minimal polynomial at a root."""
 
-    plain = bool(root.is_Float)
+    rounded, (real, imaginary) = root.has(sp.Float), root.as_real_imag()
+    powers = [sp.Integer(1)]
 
     def evaluate(element: Element) -> sp.Expr:
-        listed = element.to_list() if hasattr(element, "to_list") else [element]
-        value = sp.Integer(0)
-        for coefficient in listed:
-            value = value * root + sp.QQ.to_sympy(coefficient)
-            value = value if plain else sp.expand(value)
-        return sp.N(value, GUARD) if not plain and root.has(sp.Float) and value != 0 else value
+        coefficients = [sp.QQ.to_sympy(c) for c in (element.to_list() if hasattr(element, "to_list") else [element])]
+        if rounded:
+            return by_horner(coefficients)
+        while len(powers) < len(coefficients):
+            powers.append(sp.expand(powers[-1] * root))
+        # Powers are sums of expanded terms, over which SymPy distributes a rational factor.
+        return sp.Add(*(c * power for c, power in zip(reversed(coefficients), powers, strict=False)))
+
+    def by_horner(coefficients: list[sp.Rational]) -> sp.Expr:
+        x, y = sp.Integer(0), sp.Integer(0)
+        for c in coefficients:
+            x, y = x * real - y * imaginary + c, x * imaginary + y * real
+        value = x + y * sp.I
+        return value if root.is_Float or value == 0 else sp.N(value, GUARD)
 
     return evaluate
 

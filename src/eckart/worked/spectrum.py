@@ -117,9 +117,7 @@ def _numeric_roots(factor: sp.Poly) -> list[sp.Expr]:
 
 def kernel(matrix: DomainMatrix, symmetric: bool, weights: tuple[Value, ...] | None = None) -> list[tuple[Value, ...]]:
     """A basis of the null space over the matrix's field, scaled to simple numbers; orthogonal if requested."""
-    reduced = matrix.to_field().rref()
-    basis = matrix.to_field().nullspace() if reduced[1] else None
-    rows = basis.to_list() if basis is not None else _identity(matrix)
+    rows = _identity(matrix) if matrix.is_zero_matrix else matrix.to_field().nullspace().to_list()
     vectors = [tuple(row) for row in rows]
     if not symmetric or len(vectors) == 1:
         return vectors
@@ -130,26 +128,32 @@ def oriented(pair: Eigenpair) -> Eigenpair:
     """Integers without a common factor if possible, and a positive largest entry."""
     axis = replace(pair, entries=_whole(pair.entries))
     weights = pair.weights or [1] * len(pair.entries)
-    sizes = [sp.N(abs(x) * sp.sqrt(w), 15) for x, w in zip(pair.direction, weights, strict=True)]
+    numbers = [sp.N(x, 15) for x in pair.direction]
+    sizes = [_modulus(number) * sp.N(sp.sqrt(w), 15) for number, w in zip(numbers, weights, strict=True)]
     largest = max(sizes)
     first = next(place for place, size in enumerate(sizes) if size > largest * (1 - sp.Float(1e-9)))
-    return pair.negated() if sp.re(sp.N(pair.direction[first], 15)) < 0 else axis
+    return pair.negated() if sp.re(numbers[first]) < 0 else axis
+
+
+def _modulus(number: sp.Expr) -> sp.Expr:
+    real, imaginary = number.as_real_imag()
+    return sp.sqrt(real * real + imaginary * imaginary)
 
 
 def _family(
     over: DomainMatrix, factor: sp.Poly, times: int, symmetric: bool, weights: tuple[Value, ...] | None
 ) -> list[Root]:
     """All roots of one factor, with their eigenvectors from one computation in the field of the factor."""
-    field, generator = sp.QQ, None
+    field, generator, values = sp.QQ, None, factor_roots(factor)
     if factor.degree() == 1:
-        generator = sp.QQ.from_sympy(-factor.all_coeffs()[1])
+        generator = sp.QQ.from_sympy(values[0])
     else:
-        field = sp.QQ.alg_field_from_poly(factor, "lambda")
+        field = sp.QQ.algebraic_field((factor, values[0]), alias="lambda")  # any root: it only names the field
         generator = field([1, 0])
     shifted = over.convert_to(field) - DomainMatrix.eye(over.shape[0], field) * generator
     basis = kernel(shifted, symmetric, weights)
     found = []
-    for value in factor_roots(factor):
+    for value in values:
         at_root, real = polynomial_at(value), _is_real(value)
         eigenpairs = tuple(oriented(Eigenpair(value, vector, at_root, real, weights)) for vector in basis)
         found.append(Root(value, factor, times, eigenpairs))

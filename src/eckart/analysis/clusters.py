@@ -35,6 +35,8 @@ from eckart.short_names import short_names
 from eckart.text import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from eckart.result import Decomposition
@@ -147,17 +149,35 @@ def _has_coordinates(d: Decomposition) -> bool:
 
 def _partitions(points: Floats) -> Partitions:
     """The mean silhouette width of Ward's partition into 2, 3, ... clusters, and the partition."""
-    from scipy.cluster.hierarchy import fcluster, ward
+    from scipy.cluster.hierarchy import ward
     from scipy.spatial.distance import pdist, squareform
 
     condensed = pdist(points)
-    tree, square = ward(condensed), squareform(condensed)
-    found = {}
-    for count in range(2, min(_MOST_CLUSTERS, len(points) // 4) + 1):
-        codes = np.asarray(fcluster(tree, count, criterion="maxclust"), np.intp) - 1
-        if codes.max() == count - 1:  # coincident points cannot be divided
-            found[count] = (_silhouette(square, codes), codes)
-    return found
+    square, most = squareform(condensed), min(_MOST_CLUSTERS, len(points) // 4)
+    return {count: (_silhouette(square, codes), codes) for count, codes in _cuts(ward(condensed), most)}
+
+
+def _cuts(tree: Floats, most: int) -> Iterator[tuple[int, Codes]]:
+    """The partitions of a tree into 2, 3, ... `most` clusters, except those that divide coincident points.
+
+    Each of them undoes one more merge, beginning with the last. In the order of the leaves a cluster is a range. These
+    are the partitions of SciPy's `fcluster`, which checks the tree and traverses it again for each of them.
+    """
+    from scipy.cluster.hierarchy import leaves_list
+
+    leaves, heights = leaves_list(tree), tree[:, 2]
+    rows = len(leaves)
+    sizes = np.append(np.ones(rows), tree[:, 3]).astype(np.intp)
+    starts = {2 * rows - 2: 0}
+    for count in range(2, most + 1):
+        merge = rows - count
+        left, right = tree[merge, :2].astype(np.intp).tolist()
+        starts[left] = start = starts.pop(rows + merge)
+        starts[right] = start + int(sizes[left])
+        if heights[merge - 1] < heights[merge]:
+            codes = np.empty(rows, np.intp)
+            codes[leaves] = np.searchsorted(np.sort(list(starts.values())), np.arange(rows), side="right") - 1
+            yield count, codes
 
 
 def _spread(d: Decomposition, matrix: Matrix, rows: Codes, k: int, rng: np.random.Generator) -> Floats:

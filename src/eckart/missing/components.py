@@ -188,9 +188,9 @@ def _newton(gaps: Gaps, f: Factors, target: float = 0.0) -> Factors:
     squares is above `target`.
     """
     damping = 1e-3
-    loss, z, rest = _loss(gaps, f)
+    loss, z, rest, gain = _loss(gaps, f)
     for taken in range(_NEWTON_STEPS):
-        values, vectors = information(gaps, f, z, score_inverses(gaps.patterns, f).gain)
+        values, vectors = information(gaps, f, z, gain)
         gradient = (rest * gaps.weights[:, None]).T @ z / f.noise[:, None] - f.loadings * f.precision
         along = np.where(values > 0.0, vectors.T @ gradient.ravel(), 0.0)
         before = loss
@@ -199,7 +199,7 @@ def _newton(gaps: Gaps, f: Factors, target: float = 0.0) -> Factors:
             tried = replace(f, loadings=f.loadings + change.reshape(f.loadings.shape))
             found = _loss(gaps, tried)
             if found[0] < loss:
-                f, (loss, z, rest), damping = tried, found, damping / 10.0
+                f, (loss, z, rest, gain), damping = tried, found, damping / 10.0
                 break
             damping = max(10.0 * damping, 1e-12)
         slow = taken >= _TRIAL_STEPS and float(np.sum(gaps.weights @ rest**2)) > target > 0.0
@@ -208,10 +208,10 @@ def _newton(gaps: Gaps, f: Factors, target: float = 0.0) -> Factors:
     return f
 
 
-def _loss(gaps: Gaps, f: Factors) -> tuple[float, np.ndarray, np.ndarray]:
-    """The loss with the best scores, the scores and the residuals."""
-    seen = gaps.seen
-    z = scores(gaps.values, seen, score_inverses(gaps.patterns, f).gain[gaps.pattern], f)
+def _loss(gaps: Gaps, f: Factors) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    """The loss with the best scores, the scores, the residuals, and the inverses for the scores of each pattern."""
+    seen, gain = gaps.seen, score_inverses(gaps.patterns, f).gain
+    z = scores(gaps.values, seen, gain[gaps.pattern], f)
     rest = (gaps.values - z @ f.loadings.T) * seen
     squares = float(np.sum(gaps.weights @ rest**2 / f.noise) + gaps.weights @ (z[:, 1:] ** 2).sum(axis=1))
-    return squares + float(np.sum(f.loadings**2 * f.precision)), z, rest
+    return squares + float(np.sum(f.loadings**2 * f.precision)), z, rest, gain

@@ -54,13 +54,14 @@ class Remainder:
         return np.asarray(self.table / np.sqrt(self.free_rows)[:, None] / np.sqrt(self.free_columns))
 
     def projected(self, table: np.ndarray) -> np.ndarray:
-        """(I - u u^T) table (I - v v^T), centred."""
+        """(I - u u^T) table (I - v v^T), centred, of one table or of each in a stack."""
         if self.center:
-            table = table - table.mean(axis=0)
+            table = table - table.mean(axis=-2, keepdims=True)
         table = table - self.u @ (self.u.T @ table)
         return np.asarray(table - (table @ self.v) @ self.v.T)
 
 
 def cross_products(table: np.ndarray) -> np.ndarray:
-    """A^T A or A A^T, the smaller."""
-    return np.asarray(table.T @ table if table.shape[0] >= table.shape[1] else table @ table.T)
+    """A^T A or A A^T, the smaller, of one table or of each in a stack."""
+    turned = np.swapaxes(table, -1, -2)
+    return np.asarray(turned @ table if table.shape[-2] >= table.shape[-1] else table @ turned)

@@ -41,6 +41,8 @@ _DRAWS = (20, 1599)
 """Minimum and maximum number of draws for an unclear case."""
 _MANY, _ERRORS = 199, 4.0
 """Number of draws after which the limit is known well enough, and by how many standard errors a case must exceed it."""
+_TOGETHER = 4_000
+"""References up to this many entries are computed together, because the calls for each take longer than its numbers."""
 _FALL = 2.2
 """Eigenvalues that fall by this factor may be the last of components that hide each other."""
 _ENOUGH = 4
@@ -128,27 +130,36 @@ class _Test:
 
     def _limit(self, noise: np.ndarray, space: Remainder, ratio: float) -> float:
         """The share that noise does not exceed at the level of the test."""
-        drawn: list[float] = []
+        drawn = np.empty(0)
         allowed = int((1.0 - self.level) * (self.draws + 1) + 1e-9)
         while len(drawn) < self.draws:
             count = min(_FIRST, self.draws - len(drawn))
-            drawn += [_first_share(space.projected(self.destroy(noise, self.rng))) for _ in range(count)]
+            drawn = np.append(drawn, self._shares(noise, space, count))
             mean = float(np.mean(drawn))
             distance = self.units * float(np.std(drawn, ddof=1)) if len(drawn) > 1 else 0.0
             if len(drawn) <= _FIRST and not mean - distance / 2 < ratio < mean + _CLEAR * distance:
                 break
-            larger = int(np.sum(np.asarray(drawn) >= ratio))
+            larger = int(np.sum(drawn >= ratio))
             if allowed and larger >= allowed:
                 return max(self._reached(drawn), mean + distance)
             if len(drawn) >= _MANY and not larger and ratio > mean + distance + _ERRORS * self._error(drawn):
                 break
         return self._reached(drawn) if allowed and len(drawn) == self.draws else mean + distance
 
-    def _reached(self, drawn: list[float]) -> float:
+    def _shares(self, noise: np.ndarray, space: Remainder, count: int) -> np.ndarray:
+        """l_1 / ||R||^2 of `count` references."""
+        drawn = (self.destroy(noise, self.rng) for _ in range(count))
+        if noise.size > _TOGETHER:
+            return np.array([_first_share(space.projected(table)) for table in drawn])
+        grams = cross_products(space.projected(np.stack(list(drawn))))
+        traces = np.trace(grams, axis1=1, axis2=2)
+        return np.asarray(np.linalg.eigvalsh(grams)[:, -1] / np.maximum(traces, 1e-300))
+
+    def _reached(self, drawn: np.ndarray) -> float:
         """The quantile of the draws at the level of the test; at least the statistic if the test stops early."""
         return float(np.sort(drawn)[-max(int((1.0 - self.level) * (len(drawn) + 1) + 1e-9), 1)])
 
-    def _error(self, drawn: list[float]) -> float:
+    def _error(self, drawn: np.ndarray) -> float:
         """Standard error of the mean plus `units` standard deviations."""
         return float(np.std(drawn, ddof=1) * np.sqrt((1.0 + self.units**2 / 2.0) / len(drawn)))
 

@@ -9,7 +9,7 @@ Value = TypeVar("Value")
 
 
 class forwarded(property, Generic[Value]):
-    """`passes = forwarded[int]("base.passes")` is a property that returns `self.base.passes`."""
+    """`passes: ClassVar[forwarded[int]] = forwarded("base.passes")` is a property that returns `self.base.passes`."""
 
     def __init__(self, path: str) -> None:
         super().__init__(attrgetter(path))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,8 +35,8 @@ class Geometry:
 
     d: Decomposition
 
-    k = forwarded[int]("d.k")
-    right = forwarded[Array]("d.right")
+    k: ClassVar[forwarded[int]] = forwarded("d.k")
+    right: ClassVar[forwarded[Array]] = forwarded("d.right")
 
     @property
     def orthonormal(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,8 +52,8 @@ class RowBlocks:
 
     resident = True
     """All rows are in memory."""
-    passes = forwarded[int]("counter.passes")
-    prototype = forwarded[Array]("backend.prototype")
+    passes: ClassVar[forwarded[int]] = forwarded("counter.passes")
+    prototype: ClassVar[forwarded[Array]] = forwarded("backend.prototype")
 
     @cached_property
     def backend(self) -> Backend:
@@ -247,9 +247,9 @@ class RowBlocks:
 
     # Blocks
 
-    tile = forwarded[int]("products.tile")
+    tile: ClassVar[forwarded[int]] = forwarded("products.tile")
     """Columns of a factor multiplied at a time."""
-    rows_per_block = forwarded[int]("products.block_rows")
+    rows_per_block: ClassVar[forwarded[int]] = forwarded("products.block_rows")
 
     def blocks(self, start: int, stop: int, size: int | None = None) -> Iterator[tuple[int, Array]]:
         """(first row, prepared block) for the rows start..stop."""

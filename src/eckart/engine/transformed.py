@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,10 +20,10 @@ class Wrapped:
 
     base: Operator
 
-    dtype = forwarded[DType]("base.dtype")
-    precision = forwarded[str]("base.precision")
-    prototype = forwarded[Array]("base.prototype")
-    passes = forwarded[int]("base.passes")
+    dtype: ClassVar[forwarded[DType]] = forwarded("base.dtype")
+    precision: ClassVar[forwarded[str]] = forwarded("base.precision")
+    prototype: ClassVar[forwarded[Array]] = forwarded("base.prototype")
+    passes: ClassVar[forwarded[int]] = forwarded("base.passes")
 
     @property
     def shape(self) -> tuple[int, int]:

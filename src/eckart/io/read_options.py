@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from eckart.aliases import Keywords
 from eckart.errors import ParameterError
@@ -20,7 +20,7 @@ class ReadOptions(FileOptions):
     """Column that names the rows, "auto" for the first suitable text column, None for no column."""
     columns: Sequence[str | int] | None = None
     """Names, or positions counted from 0, of the columns to keep, in this order."""
-    mask: Any = None
+    mask: object = None
     """Columns of AnnData to keep: an array of booleans, or a boolean column of `var`."""
 
     ignored: Sequence[str] = ()
@@ -67,7 +67,7 @@ class ReadKeywords(TypedDict, total=False):
     row_names: str | None
     columns: Sequence[str | int] | None
     layer: str | None
-    mask: Any
+    mask: object
 
 
 NO_OPTIONS = "fit does not accept options for reading data. Open the data first: fit(eckart.open_data(X, {name}=...))."

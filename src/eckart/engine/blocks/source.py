@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -115,8 +115,8 @@ class OfSource:
 
     source: RowSource
 
-    dtype = forwarded[np.dtype]("source.dtype")
-    sparse = forwarded[bool]("source.sparse")
+    dtype: ClassVar[forwarded[np.dtype]] = forwarded("source.dtype")
+    sparse: ClassVar[forwarded[bool]] = forwarded("source.sparse")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,8 +53,8 @@ class StackedBlocks(OfSource):
     reading: Reading = field(default_factory=Reading, compare=False)
 
     resident = False
-    passes = forwarded[int]("reading.passes")
-    counter = forwarded[Counter]("reading.counter")
+    passes: ClassVar[forwarded[int]] = forwarded("reading.passes")
+    counter: ClassVar[forwarded[Counter]] = forwarded("reading.counter")
 
     @property
     def prototype(self) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -76,8 +76,8 @@ class Phase:
     basis: Basis
     passes: int
 
-    bound = forwarded[float]("bounded.bound")
-    run = forwarded[ProbeRun]("bounded.run")
+    bound: ClassVar[forwarded[float]] = forwarded("bounded.bound")
+    run: ClassVar[forwarded[ProbeRun]] = forwarded("bounded.run")
 
     def missed_vectors(self, above: float) -> Array:
         """Ritz vectors of the complement with values above a threshold."""

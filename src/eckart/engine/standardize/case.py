@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,12 +57,12 @@ class Case:
 
     # The data
 
-    data = forwarded[Given]("_given")
-    precision = forwarded[str]("_given.precision")
-    passes = forwarded[int]("_given.passes")
-    notes = forwarded[tuple[Note, ...]]("_given.counter.notes")
-    prototype = forwarded[Array]("_given.prototype")
-    sparse = forwarded[bool]("_given.sparse")
+    data: ClassVar[forwarded[Given]] = forwarded("_given")
+    precision: ClassVar[forwarded[str]] = forwarded("_given.precision")
+    passes: ClassVar[forwarded[int]] = forwarded("_given.passes")
+    notes: ClassVar[forwarded[tuple[Note, ...]]] = forwarded("_given.counter.notes")
+    prototype: ClassVar[forwarded[Array]] = forwarded("_given.prototype")
+    sparse: ClassVar[forwarded[bool]] = forwarded("_given.sparse")
 
     @property
     def shape(self) -> tuple[int, int]:

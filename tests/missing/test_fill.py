@@ -48,10 +48,16 @@ def test_em_is_near_the_noise_and_says_how_near():
     assert 0.9 < inside.mean() < 0.99
 
 
-def test_values_that_are_present_stay_as_they_are():
+@pytest.fixture(scope="module")
+def filled_tables():
+    """The same table filled both ways."""
     _, table = low_rank()
-    for how in ("mean", "em"):
-        filled = ek.fill_missing(table, how)
+    return table, {how: ek.fill_missing(table, how) for how in ("mean", "em")}
+
+
+def test_values_that_are_present_stay_as_they_are(filled_tables):
+    table, both = filled_tables
+    for filled in both.values():
         present = ~np.isnan(table)
         assert np.array_equal(filled.table[present], table[present])
         assert np.array_equal(filled.table[filled.rows, filled.columns], filled.values)
@@ -104,11 +110,11 @@ def test_weights_count_as_repeated_rows_in_cross_validation():
     np.testing.assert_allclose(weighted.table, repeated.table[np.cumsum(times) - times], rtol=1e-9)
 
 
-def test_the_decomposition_is_that_of_the_filled_table_and_says_so():
-    _, table = low_rank()
-    for how in ("mean", "em"):
+def test_the_decomposition_is_that_of_the_filled_table_and_says_so(filled_tables):
+    table, both = filled_tables
+    for how, filled in both.items():
         d = ek.decompose(table, "pca", k=3, missing=how, left=True)
-        whole = ek.fill_missing(table, how).table
+        whole = filled.table
         values = np.linalg.svd(whole - whole.mean(axis=0), compute_uv=False)
         assert np.allclose(d.values, values[:3], rtol=1e-6)
         count = int(np.isnan(table).sum())
@@ -159,12 +165,13 @@ def test_hostile_tables():
     assert ek.fill_missing(constant, k=2).table[0, 0] == pytest.approx(7.0)
 
 
-@pytest.mark.parametrize("factor", [1e200, 1e-200])
-def test_extreme_units(factor):
-    _, table = low_rank()
-    plain, extreme = (ek.decompose(t, "pca", k=2, missing="em") for t in (table, table * factor))
-    assert np.allclose(extreme.explained_variance_ratio, plain.explained_variance_ratio, rtol=1e-6)
-    assert np.allclose(extreme.details.missing.values / factor, plain.details.missing.values, rtol=1e-6)
+def test_extreme_units():
+    _, table = low_rank(rows=40, columns=6)
+    plain = ek.decompose(table, "pca", k=2, missing="em")
+    for factor in (1e200, 1e-200):
+        extreme = ek.decompose(table * factor, "pca", k=2, missing="em")
+        assert np.allclose(extreme.explained_variance_ratio, plain.explained_variance_ratio, rtol=1e-6)
+        assert np.allclose(extreme.details.missing.values / factor, plain.details.missing.values, rtol=1e-6)
 
 
 @pytest.mark.parametrize("factor", [1e200, 1e-200])

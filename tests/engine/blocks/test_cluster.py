@@ -25,6 +25,7 @@ from eckart.engine.blocks.dask_rows import dask_rows
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.errors import CheckpointError, ClusterError
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 pytestmark = [
@@ -64,6 +65,13 @@ def hidden(tmp_path_factory):
     return tmp_path_factory.mktemp("client")
 
 
+def local_cluster(workers, **options):
+    """Workers with one thread each, on loopback, without a dashboard and a profiler, which cost processor time."""
+    options |= {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
+    with dask.config.set({"distributed.worker.profile.enabled": False}):
+        return distributed.LocalCluster(n_workers=workers, **options)
+
+
 @pytest.fixture(scope="module")
 def client(elsewhere, hidden, tmp_path_factory):
     """Workers with another working directory and another temporary folder than the client's."""
@@ -71,9 +79,7 @@ def client(elsewhere, hidden, tmp_path_factory):
     preload.write_text(ELSEWHERE.format(there=str(elsewhere), hidden=str(hidden)))
     options = {"env": {"TMPDIR": str(tmp_path_factory.mktemp("temporary"))}, "preload": [str(preload)]}
     with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50, **options
-        ) as cluster,
+        local_cluster(2, **options) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -103,8 +109,6 @@ def test_sparse_chunks(client):
 
 
 def _rows(data, start):
-    import dask
-
     return dask.delayed(lambda: data[start : start + 1000])()
 
 
@@ -290,9 +294,7 @@ def test_the_number_of_workers_changes_no_bit(client, solver):
     data = da.from_array(table(), chunks=(500, 40))
     two = ek.decompose(data, k=4, solver=solver)
     with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50
-        ) as cluster,
+        local_cluster(1) as cluster,
         distributed.Client(cluster, set_as_default=False) as single,
     ):
         one = ek.decompose(data, k=4, solver=solver, executor=single)
@@ -358,9 +360,7 @@ def test_a_worker_dies_and_the_answer_is_right():
     data = table(4000, 30)
     whole = ek.decompose(data, k=4, solver="lanczos")
     with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50
-        ) as cluster,
+        local_cluster(2) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         slow = da.from_array(data, chunks=(400, 30)).map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
@@ -383,13 +383,9 @@ def die(block):
 
 @pytest.mark.parametrize("how", ["a deadly block", "no workers"])
 def test_an_error_in_time_and_never_a_hang(how):
-    import dask
-
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),  # every further attempt starts another worker
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50
-        ) as cluster,
+        local_cluster(1) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         data = da.from_array(table(800, 10), chunks=(200, 10))

@@ -9,7 +9,7 @@ from functools import partial
 import sympy as sp
 
 from eckart.worked.messages import tr
-from eckart.worked.notation import text_formula, text_name, text_prose
+from eckart.worked.notation import split_prose, text_formula, text_name, text_prose
 from eckart.worked.numerals import (
     decimal,
     is_exact,
@@ -24,6 +24,9 @@ from eckart.worked.numerals import (
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step, Value
 
 _INDENT = 4
+_SHORT = 30
+_KEPT = "\u00a0"
+"""A space at which textwrap does not break."""
 
 
 def text(solution: Solution, width: int = 80) -> str:
@@ -41,15 +44,23 @@ def text(solution: Solution, width: int = 80) -> str:
 def step_lines(step: Step, label: str, width: int) -> list[str]:
     """One step: number and statement, formula, numbers, remark."""
     mark = f"{label}. " if label else ""
-    lines = _filled(mark + text_prose(step.statement), width, subsequent_indent=" " * len(mark))
+    lines = _filled(mark + _prose(step.statement), width, subsequent_indent=" " * len(mark))
     if step.formula:
         lines += [" " * _INDENT + line for line in wrapped(text_formula(step.formula), width - _INDENT, "  ")]
     for item in step.numbers:
         lines += table_lines(item, width) if isinstance(item, SolutionTable) else equation_lines(item, width)
     if step.remark:
         indent = " " * len(mark)
-        lines += _filled(text_prose(step.remark), width, initial_indent=indent, subsequent_indent=indent)
+        lines += _filled(_prose(step.remark), width, initial_indent=indent, subsequent_indent=indent)
     return lines
+
+
+def _prose(text: str) -> str:
+    """Sentences as plain text, with short formulas that are not broken into lines."""
+    shown = ((is_formula, text_formula(part) if is_formula else part) for is_formula, part in split_prose(text))
+    return "".join(
+        part.replace(" ", _KEPT) if is_formula and len(part) < _SHORT else part for is_formula, part in shown
+    )
 
 
 def _filled(text: str, width: int, *, initial_indent: str = "", subsequent_indent: str = "") -> list[str]:
@@ -58,9 +69,9 @@ def _filled(text: str, width: int, *, initial_indent: str = "", subsequent_inden
     >>> _filled("explain 95 % of it", 11)
     ['explain', '95 % of it']
     """
-    kept = text.replace(" %", "\u00a0%")  # textwrap does not break at this space
+    kept = text.replace(" %", f"{_KEPT}%")
     lines = textwrap.wrap(kept, width, initial_indent=initial_indent, subsequent_indent=subsequent_indent)
-    return [line.replace("\u00a0", " ") for line in lines]
+    return [line.replace(_KEPT, " ") for line in lines]
 
 
 def equation_lines(equation: Equation, width: int) -> list[str]:

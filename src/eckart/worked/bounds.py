@@ -20,7 +20,7 @@ from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
-from eckart.worked.svd import canonical, details, factors, truncation_step
+from eckart.worked.svd import canonical, details, factors, gram_step, truncation_step
 
 if TYPE_CHECKING:
     from eckart.worked.solution import Value
@@ -75,6 +75,7 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     gaps = factors(rest)
     steps = (
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
+        gram_step(a),
         *spectral_steps(a.T * a, parts.found, "A^T A", vectors=False),
         Step(
             tr("The singular values of $A$ are the square roots of these eigenvalues."),

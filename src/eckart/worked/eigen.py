@@ -64,7 +64,7 @@ def check_step(m: sp.Matrix, found: Spectrum) -> Step:
     """Sum and product of the eigenvalues against trace and determinant."""
     numbers = (Equation("tr(M)", m.trace()), Equation("det(M)", sp.expand(m.det())))
     statement = tr("Check: the eigenvalues add up to the trace, and their product is the determinant.")
-    total = sp.expand(sum(found.values))
+    total, product = sp.expand(sum(found.values)), sp.expand(sp.prod(found.values))
     remark = (
         tr("One eigenvalue is zero, so the matrix is not invertible.")
         if any(value == 0 for value in found.values)
@@ -73,7 +73,7 @@ def check_step(m: sp.Matrix, found: Spectrum) -> Step:
     return Step(
         statement,
         "λ_1 + … + λ_n = tr(M),  λ_1 · … · λ_n = det(M)",
-        (Equation("λ_1 + … + λ_n", total), *numbers),
+        (Equation("λ_1 + … + λ_n", total), Equation("λ_1 · … · λ_n", product), *numbers),
         remark,
         check=True,
     )

@@ -65,8 +65,8 @@ def energy(given: object, share: float = 0.9) -> Solution:
         ),
         Step(
             tr(
-                "To reach {percent} of the sum of squares, $k = {k}$ singular values are needed. Use this rule, "
-                "because the squares that are dropped add up to the squared error.",
+                "The smallest $k$ that reaches {percent} of the sum of squares is ${k}$. Use this rule, because the "
+                "squares that are dropped add up to the squared error.",
                 percent=percent,
                 k=k,
             ),
@@ -75,9 +75,9 @@ def energy(given: object, share: float = 0.9) -> Solution:
         ),
         Step(
             tr(
-                "Some lecture notes add up the singular values without squaring them. To reach {percent} of that "
-                "sum, $k = {by_sum}$ of them are needed. Small singular values then have more weight, so this rule "
-                "never keeps fewer.",
+                "Some lecture notes add up the singular values without squaring them. The smallest $k$ that reaches "
+                "{percent} of that sum is ${by_sum}$. Small singular values then have more weight, so this rule never "
+                "keeps fewer.",
                 percent=percent,
                 by_sum=by_sum,
             ),

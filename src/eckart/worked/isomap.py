@@ -180,7 +180,7 @@ def _centring(squares: sp.Matrix, b: sp.Matrix) -> tuple[Step, ...]:
 def _neighbour_step(edges: set[tuple[int, int]], straight: sp.Matrix, count: int) -> Step:
     rows = tuple((f"{i + 1} - {j + 1}", straight[i, j]) for i, j in sorted(edges))
     statement = trn(
-        "Join each point to its {n} nearest neighbour (and to all others at the same distance). "
+        "Join each point to its nearest neighbour (and to all others at the same distance). "
         "Edges count in both directions.",
         "Join each point to its {n} nearest neighbours (and to all others at the same distance). "
         "Edges count in both directions.",

@@ -20,7 +20,14 @@ from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import spectrum
 from eckart.worked.written_out import dot_line, squares, written
 
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine")
+KERNELS = {
+    "linear": mark("linear"),
+    "poly": mark("polynomial"),
+    "rbf": "RBF",
+    "sigmoid": mark("sigmoid"),
+    "cosine": mark("cosine"),
+}
+"""The kernels, and their names in titles."""
 FORMULAS = {
     "linear": "k(x, y) = x · y",
     "poly": "k(x, y) = (γ x · y + c)^d",
@@ -75,7 +82,7 @@ def kernel_pca(
     >>> found["eigenvalues"].T
     Matrix([[10, 2]])
     """
-    check_choice("kernel", kernel, KERNELS)
+    check_choice("kernel", kernel, tuple(KERNELS))
     table = matrix(given, "kernel_pca", rows=6, columns=12)
     whole("degree", degree, 1, 6)
     settings = (kernel, _exact(gamma), _exact(coef0), degree)
@@ -114,7 +121,7 @@ def kernel_pca(
         steps.append(step)
         answer.append(Equation("t", parts["new_scores"]))
     return Solution(
-        tr("Kernel PCA of {rows} points, {kernel} kernel", rows=table.rows, kernel=kernel),
+        tr("Kernel PCA of {rows} points, {kernel} kernel", rows=table.rows, kernel=tr(KERNELS[kernel])),
         tuple(steps),
         tuple(answer),
         parts,

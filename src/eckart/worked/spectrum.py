@@ -13,7 +13,7 @@ import mpmath  # type: ignore[import-untyped]
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from eckart.worked.fields import Eigenpair, polynomial_at, tidy_root
+from eckart.worked.fields import Eigenpair, polynomial_at, reciprocal, tidy_root
 from eckart.worked.numerals import GUARD, is_exact
 
 if TYPE_CHECKING:
@@ -118,26 +118,35 @@ def _numeric_roots(factor: sp.Poly) -> list[sp.Expr]:
 def kernel(matrix: DomainMatrix, symmetric: bool, weights: tuple[Value, ...] | None = None) -> list[tuple[Value, ...]]:
     """A basis of the null space over the matrix's field, scaled to simple numbers; orthogonal if requested."""
     rows = _identity(matrix) if matrix.is_zero_matrix else matrix.to_field().nullspace().to_list()
-    vectors = [tuple(row) for row in rows]
+    vectors = [_whole(tuple(row)) for row in rows]
     if not symmetric or len(vectors) == 1:
         return vectors
     return _orthogonal(vectors, [sp.QQ.from_sympy(w) for w in weights or [sp.Integer(1)] * matrix.shape[1]])
 
 
 def oriented(pair: Eigenpair) -> Eigenpair:
-    """Integers without a common factor if possible, and a positive largest entry."""
-    axis = replace(pair, entries=_whole(pair.entries))
-    weights = pair.weights or [1] * len(pair.entries)
-    numbers = [sp.N(x, 15) for x in pair.direction]
+    """The simplest multiple of a vector, with a positive largest entry."""
+    axis = _simplest(pair)
+    weights = axis.weights or [1] * len(axis.entries)
+    numbers = [sp.N(x, 15) for x in axis.direction]
     sizes = [_modulus(number) * sp.N(sp.sqrt(w), 15) for number, w in zip(numbers, weights, strict=True)]
     largest = max(sizes)
     first = next(place for place, size in enumerate(sizes) if size > largest * (1 - sp.Float(1e-9)))
-    return pair.negated() if sp.re(numbers[first]) < 0 else axis
+    return axis.negated() if sp.re(numbers[first]) < 0 else axis
 
 
 def _modulus(number: sp.Expr) -> sp.Expr:
     real, imaginary = number.as_real_imag()
     return sp.sqrt(real * real + imaginary * imaginary)
+
+
+def _simplest(pair: Eigenpair) -> Eigenpair:
+    """Without fractions and common factors, as it is written: (4, 3 + sqrt(33)) for (2, 3/2 + sqrt(33)/2)."""
+    terms = [term.as_coeff_Mul() for entry in pair.direction for term in sp.Add.make_args(entry) if entry != 0]
+    if not all(number.is_Rational and not other.has(sp.Float) for number, other in terms):
+        return pair
+    scale = _to_integers([number for number, _ in terms])
+    return pair if scale == 1 else replace(pair, entries=tuple(entry * scale for entry in pair.entries))
 
 
 def _family(
@@ -161,11 +170,22 @@ def _family(
 
 
 def _whole(entries: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Multiplied by the common denominator and divided by the common divisor of all coefficients."""
-    numbers = [c for entry in entries for c in (entry.to_list() if hasattr(entry, "to_list") else [entry])]
+    """The simplest multiple: integers without a common divisor, or elements of a field with short coefficients."""
+    numbers = _coefficients(entries)
     if any(isinstance(c, sp.Basic) for c in numbers):
         return entries
-    scale = _to_integers([sp.QQ.to_sympy(c) for c in numbers if c])
+    pivots = [entry for entry in entries if entry] if len(numbers) > len(entries) else []
+    multiples = [entries, *(tuple(entry * inverse for entry in entries) for inverse in map(reciprocal, pivots))]
+    return min(map(_scaled, multiples), key=lambda one: sum(len(str(c)) for c in _coefficients(one)))
+
+
+def _coefficients(entries: tuple[Value, ...]) -> list[Value]:
+    return [c for entry in entries for c in (entry.to_list() if hasattr(entry, "to_list") else [entry])]
+
+
+def _scaled(entries: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Multiplied by the common denominator and divided by the common divisor of all coefficients."""
+    scale = _to_integers([sp.QQ.to_sympy(c) for c in _coefficients(entries) if c])
     return tuple(entry * scale for entry in entries)
 
 

@@ -114,15 +114,7 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
     diagonal = sp.diag(*values) if rank else sp.zeros(0, 0)
     steps = [
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
-        Step(
-            tr(
-                "The cross-products of the columns of $A$: a symmetric matrix whose eigenvalues are the "
-                "squared singular values of $A$."
-            ),
-            "A^T A v = σ^2 v",
-            (Equation("A^T A", a.T * a),),
-            more=partial(product_steps, a.T, a, "s"),
-        ),
+        gram_step(a),
         *spectral_steps(a.T * a, parts.found, "A^T A"),
         *_factor_steps(parts, values, left),
     ]
@@ -185,6 +177,15 @@ def _factor_steps(parts: Factors, values: list[Value], left: sp.Matrix) -> list[
             check=True,
         ),
     ]
+
+
+def gram_step(a: sp.Matrix) -> Step:
+    """A^T A, whose eigenvalues are the squared singular values."""
+    statement = tr(
+        "The cross-products of the columns of $A$: a symmetric matrix whose eigenvalues are the squared singular "
+        "values of $A$."
+    )
+    return Step(statement, "A^T A v = σ^2 v", (Equation("A^T A", a.T * a),), more=partial(product_steps, a.T, a, "s"))
 
 
 def details(a: object) -> tuple[Step, ...]:

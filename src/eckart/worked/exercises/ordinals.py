@@ -26,6 +26,9 @@ _LIST = re.compile(
 _EQUATED = re.compile(  # 4th row = 2 * 1st row - 2nd row, 4th row: (2, 1)
     rf"(?i)(?<![\w-])({_FIGURE})\s+({_NOUN})(?=\s*(?:[=+*-]|:\s*[(\[]))"
 )
+_COMBINED = re.compile(  # third row = 2 * first - second
+    rf"(?i)(?<![\w-])({ORDINAL})\s+({_NOUN})\s*=\s*((?:[-+*\d./()\s]|{ORDINAL}|{_NOUN}|{_ARTICLE})*{ORDINAL}(?:\s+(?:{_NOUN}))?)(?!\w)"
+)
 _AFTER = re.compile(  # las columnas segunda y cuarta
     rf"(?i)(?<![\w-])({_NOUN})\s+({ORDINAL}(?:\s*(?:,|ed?|y|и)\s+{ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
 )
@@ -44,9 +47,12 @@ def with_numbers(text: str) -> str:
     ('the columns 1, 3, r = 0.5', 'colonna 3')
     >>> with_numbers("the first three rows; rows 1-3"), with_numbers("las dos primeras columnas")
     ('the rows 1, 2, 3; rows 1, 2, 3', 'las columnas 1, 2')
+    >>> with_numbers("third row = 1/2 first row - second")
+    'row 3 = 1/2 row 1 - row 2'
     >>> with_numbers("2-й столбец"), with_numbers("first column of V: (1, 2)")
     ('столбец 2', 'first column of V: (1, 2)')
     """
+    text = _COMBINED.sub(_combination, text)
     text = _FIRST.sub(lambda found: f"{found[3]} {_listed(1, number_of(found[1] or found[2]))}", text)
     text = _RANGE.sub(
         lambda found: (
@@ -57,6 +63,15 @@ def with_numbers(text: str) -> str:
     text = _EQUATED.sub(lambda found: f"{found[2]} {_number(found[1])}", text)
     text = _AFTER.sub(lambda found: f"{found[1]} {_numbers(found[2])}", text)
     return _LIST.sub(lambda found: f"{found[2]} {_numbers(found[1])}{';' if found[3] else ''}", text)
+
+
+def _combination(found: re.Match[str]) -> str:
+    """`third row = 2 * first - second row` with the noun and the number of every row."""
+    noun = found[2]
+    named = re.sub(
+        rf"(?i)(?<![\w-])({ORDINAL})(?:\s+(?:{_NOUN}))?(?!\w)", lambda one: f"{noun} {_number(one[1])}", found[3]
+    )
+    return f"{noun} {_number(found[1])} = {named}"
 
 
 def _numbers(ordinals: str) -> str:

@@ -16,6 +16,8 @@ _VECTOR = re.compile(r"(?:(?:np\.|numpy\.)?array|c|list)?\s*[(\[](.*)[)\]]", re.
 _ARGUMENT = re.compile(r"(nrow|ncol|byrow)\s*=\s*(\w+)")
 _RESHAPED = re.compile(r"(?:np\.|numpy\.)?array\(\s*\[([^\[\]()]*(?:\([^()]*\)[^\[\]()]*)*)\]\s*\)\s*\.\s*"
                        r"reshape\(\s*\(?\s*(-?\d+)\s*,\s*(-?\d+)\s*\)?\s*\)")  # fmt: skip
+_POWER = re.compile(r"(?<![\w.])(?:(?:np|numpy|linalg|LA)\.)*(?:MatrixPower|matrix_power|mpower)\s*"
+                    r"[\[(]\s*([A-Z])\s*,\s*(\d)\s*[\])]")  # fmt: skip
 _UNPACKED = re.compile(r"(?m)^[^\S\n]*([^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)+)\s*=\s*(?=[(\[]|np\.|array|c\()")
 _VALUE = r"[-+]?(?:[\d.]|sqrt|cbrt)(?:[\d.^()*/+-]|sqrt|cbrt|\s(?=[-+*/])|(?<=[-+*/])\s)*"
 _DEFINED = re.compile(rf"(?<![\w^_'(,])([a-z])\s*=\s*({_VALUE})(?=\s*(?:[;,\n]|$|\.(?:\s|$)))")
@@ -27,10 +29,12 @@ def as_matrices(text: str) -> str:
 
     >>> as_matrices("rbind(c(1, 2), c(3, 4))"), as_matrices("matrix(c(1, 2, 3, 4), nrow = 2)")
     ('[1, 2; 3, 4]', '[1, 3; 2, 4]')
+    >>> as_matrices("MatrixPower[A, 3]"), as_matrices("np.linalg.matrix_power(A, 3)")
+    ('A^3', 'A^3')
     >>> as_matrices("np.array([1, 2, 3, 4]).reshape(2, -1)"), as_matrices("u, s = ([1, 2], [3, 4])")
     ('[1, 2; 3, 4]', 'u = [1, 2]; s = [3, 4]')
     """
-    text = re.sub(r"(?<=diag\()c(?=\()", "", _RESHAPED.sub(_reshaped, text))
+    text = _POWER.sub(r"\1^\2", re.sub(r"(?<=diag\()c(?=\()", "", _RESHAPED.sub(_reshaped, text)))
     place = 0
     while found := _CALL.search(text, place):
         end = _closed(text, found.end())

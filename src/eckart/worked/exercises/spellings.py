@@ -10,6 +10,11 @@ from eckart.worked.exercises.cardinals import with_figures
 
 _PAIR = r"\(\s*[-+]?[1-9]\d*,\d+\s*\)|\{\s*\d\d?,\d\d?\s*\}"
 _LISTED = r"[(\[{][^()\[\]{};]*(?:\([^()]*\)[^()\[\]{};]*)*,[^\s\d()\[\]{};][^\[\]{};]*?[)\]}]"
+_COMMAS = r"[(\[{][^()\[\]{};]*[)\]}]"
+_TIMES = re.compile(
+    r"(?<=[)\]}'])\s*\*\s*(?=(?:diag)?[-+]?[\d.()/*\s]*(?:sqrt\s*\(?\d+\)?)?\)?\s*"
+    r"[(\[{]{1,2}(?:[^()\[\]{}]|\([^()]*\))*?[,;\s])"
+)
 _WIDE = re.compile(r"(?<![\d.,])(\d{1,3})((?:[ ,]\d{3})+)(?![\d.,])")
 _MIXED = re.compile(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?!\d|[.,]\d|\^)")
 
@@ -32,6 +37,18 @@ def _with_points(text: str, unchanged: str = _PAIR) -> str:
 def _outside(text: str) -> str:
     """With points for the decimal commas outside of vectors."""
     return _with_points(text, f"{_PAIR}|{_LISTED}")
+
+
+def _within(text: str) -> str:
+    """With points for decimal commas, except in brackets without semicolons: `(1,0), (0,5; 1,5)`."""
+    return _with_points(text, f"{_PAIR}|{_COMMAS}")
+
+
+def _factors(text: str) -> str:
+    """The factors of a product of matrices one after the other: `A = [1 2; 3 4] * 1/2 [5 6; 7 8]`."""
+    first = _TIMES.search(text)
+    bare = first is not None and not re.search(r"[^\W\d]", re.sub("sqrt|diag", "", text[: first.start()]))
+    return ("A = " if bare else "") + _TIMES.sub(" ", text)
 
 
 def _ratio(text: str) -> str:
@@ -68,14 +85,15 @@ def _grouped_decimals(sign: str, decimal: str) -> Callable[[str], str]:
 
 
 _REWRITES: tuple[Callable[[str], str], ...] = (
-    _mixed, _with_points, _outside, _single, _grouped, _grouped_decimals(" ", ","), _grouped_decimals(r"\.", ","),
-    _grouped_decimals(",", r"\."), _ratio,
+    _mixed, _with_points, _outside, _within, _single, _factors, _grouped, _grouped_decimals(" ", ","),
+    _grouped_decimals(r"\.", ","), _grouped_decimals(",", r"\."), _ratio,
 )  # fmt: skip
 
 
 def _edges(text: str) -> str:
     """`1-4, 2-3` as `(1, 4), (2, 3)`: edges of a graph."""
     text = re.sub(r"(?<=\d)\s?--\s?(?=\d)", "-", text)  # 1--2, as in LaTeX and Graphviz
+    text = re.sub(r"(?<![\w.,^*/+-])(\d{1,2}-\d{1,2})\s?\(\s*\d+(?:[.,]\d+)?\s*\)", r"\1", text)  # 1-2 (3): its length
     text = re.sub(r"(?<![\w.,^*/+-])\d{1,2}(?:-\d{1,2}){2,}(?![\w.,^*/(-]\d)", _path, text)
     pair = r"\d{1,2}-\d{1,2}"
     listed = re.sub(rf"(?<![\w.,^*/+-]){pair}(?:[ ,;\n]+{pair})+(?![\w^*/(]|\.\d)", _listed_edges, text)

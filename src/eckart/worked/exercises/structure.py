@@ -27,7 +27,8 @@ from eckart.worked.exercises.tokens import tokens_of
 Rows = list[Row]
 Targets = Sequence[Target]
 _ZERO, _ONE = Typed(Decimal(0)), Typed(Decimal(1))
-_FACTORS = (("U", "sigma", "V^T"), ("Q", "R"), ("V", "D", "V^-1"))
+_FACTORS = (("U", "sigma", "V^T"), ("Q", "R"), ("V", "D", "V^-1"), ("W", "H"))
+_PRODUCT = re.compile(r"A|M|U(?:S|D|[Ss]igma)V[Tt']|QR|([VPS])D\1(?:-1|T)|WH")
 _PAIR = re.compile(r"([AMCSK])\s?([a-z](?:_?\d)?)")
 _DYAD = re.compile(r"u_?([1-9])\s?v_?([1-9])(?:\^T|')")
 _WITH = word_set("with con с")
@@ -88,7 +89,7 @@ def _factored(rows: Rows, targets: Targets) -> Rows:
             continue
         found: Rows = []
         for row in rows:
-            matches = row.title in {"A", "M"} and row.is_vectors and len(row.entries) == len(names)
+            matches = _PRODUCT.fullmatch(normal(row.title)) and row.is_vectors and len(row.entries) == len(names)
             parts = zip(row.entries, places, names, strict=False)
             found += [_factor(x, t, n) for x, t, n in parts if t is not None] if matches else [row]
         return found

@@ -45,7 +45,7 @@ SYNONYMS = {
         "recommend, suggerisco, suggerirei, consiglio, sugerir, sugiero, recomendar, recomiendo, советую, "
         "рекомендую, рекомендовать"
     ),
-    "correlations": "corr",
+    "correlations": "corr, cor",
     "covariance": (
         "cov, covariances, covariance matrix, matrice di covarianza, matriz de covarianza, ковариационная матрица, "
         "ковариационная"
@@ -67,7 +67,7 @@ SYNONYMS = {
         "inversa di Moore-Penrose, inversa de Moore-Penrose, обратная Мура-Пенроуза, inversa generalizzata"
     ),
     "correlation matrix": (
-        "matrice di correlazione, matriz de correlación, корреляционная матрица, корреляционная, corr, corrcoef"
+        "matrice di correlazione, matriz de correlación, корреляционная матрица, корреляционная, cor, corr, corrcoef"
     ),
     "correlation": "r12, correlations, coefficient, correlazione, correlación, корреляция",
     "product": "prodotto, producto, произведение, prodotto CUR, producto CUR, произведение CUR, product CUR",

@@ -95,12 +95,12 @@ def _is_good_correlation(problem: Problem) -> bool:
 
 
 def _correlation_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
-    both, names = solution["correlation"], ("R", "correlation matrix", "correlation")
+    both, own, names = solution["correlation"], solution["covariance"], ("R", "correlation matrix", "correlation")
     return (
         Target(names, "matrix", both, scale=1, also=(Target(("r",), "number", both[0, 1], scale=1),)),
         Target(("v", "V", "components of the covariance matrix"), "directions", solution["components"]),
         Target(("w", "W", "components of the correlation matrix"), "directions", solution["scaled_components"]),
-        Target(("C", mark("covariance")), "matrix", solution["covariance"], optional=True),
+        Target(("C", mark("covariance")), "matrix", own, optional=True, also=(own - own / problem.matrix.rows,)),
     )
 
 

@@ -54,6 +54,7 @@ _ITEM = (  # 1) or 1. or - before a line
 _PRODUCT = (  # V diag(1, 2) V^T =
     r"(?<=[=:])\s*[A-Z]\w?\s*\*?\s*diag\([^()]*\)(?:\^\d)?\s*\*?\s*[A-Z]\w?(?:\^\(?-1\)?|\^T|')?\s*=(?!=)"
 )
+_BARS = r"(?<![|\w])\|(?=[^|\n]*[;\s][^|\n]*\d)[-+\d\s,;./()sqrt*]+\|(?!\|)\s*="  # |1 2; 3 4| = -2
 _NUMBER = r"\d+(?:[.,]\d+)?"
 _THRESHOLD = (  # 300/350 = 85.7% >= 85%, 0.857 > 0.85
     rf"(?<=%)\s*(?:[<>]=?|[≤≥])\s*{_NUMBER}\s*%|(?<=\d)\s*(?:[<>]=?|[≤≥])\s*0[.,]\d+(?!\s*[<>≤≥%])"
@@ -84,6 +85,8 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<!\S)\?(?=\s*(?:[=:]|by|with|con|por|на))", "x", text)
     if "\\" in text or "$" in text:
         text = _latex(text)
+    text = re.sub(r"(?<=[A-Z])(Sigma|Lambda)(?=[A-Z\s*])", r" \1 ", text)  # U Sigma V^T
+    text = re.sub(_BARS, " det =", re.sub(rf"(?<==)[-+\d./()\s*]*{_BARS}", "", text))
     text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
     text = re.sub(_THRESHOLD, "", re.sub(_TOO_LITTLE, "", text))
     text = re.sub(r"\)\s+/\s+(?=[-+]?\d+\s*[(:])", "); ", text)  # 3 (1, 1) / 1 (1, -1)
@@ -179,7 +182,7 @@ def _latex(text: str, depth: int = 0) -> str:
     """Replace LaTeX commands with plain characters; an unknown command is refused."""
     if depth > DEEPEST:
         raise InputError(tr("Brackets are nested more than {most} levels deep.", most=DEEPEST))
-    text = re.sub(r"\\begin\s*\{vmatrix\}.*?\\end\s*\{vmatrix\}\s*(?==)", "det ", text, flags=re.DOTALL)
+    text = re.sub(r"\\begin\s*\{vmatrix\}.*?\\end\s*\{vmatrix\}(?=\s*=)", "|0; 0|", text, flags=re.DOTALL)
     text = re.sub(r"\$|\\\\\[[^\]]*pt\]", "", text).replace("\\\\", ";")
     text = re.sub(r"\\begin\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}(?:\{[^{}]*\})?", "[", text)
     text = re.sub(r"\\end\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}", "]", text).replace("&", ", ")

@@ -128,7 +128,7 @@ def _judged(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> Ve
 def _renamed(piece: Piece, place: int, targets: Sequence[Target]) -> Verdict:
     """The verdict on a wrong part; one that is the right value of something else has the wrong name."""
     others = [one for i, one in enumerate(targets) if i != place and not is_weak(one)]
-    named = piece.part.name and not any(x.percent for x in piece.part.flat)
+    named = piece.part.name and piece.verdict.status != ALMOST and not any(x.percent for x in piece.part.flat)
     fitting = next((one for one in others if named and compare(piece.part, one)), None)
     if fitting is None:
         return piece.verdict

@@ -24,7 +24,9 @@ CARDINAL = rf"(?:[1-9]|{'|'.join(_WORDS)})"
 _PART = r"(?:and a |e |y )?(?:hal(?:f|ves)|thirds?|quarters?|fifths?|mezz[oi]|terz[oi]|quart[oi]|medi[oa]s?|tercios?)"
 _WORD = re.compile(rf"(?i)(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-]|\s+{_PART}\b)")
 _JOINED = re.compile(rf"(?i)(?<=\w)\s+(?:and|ed?|y|и)\s+(?={CARDINAL}(?![\w-]))")  # rows one and three
-_THEN = re.compile(rf"(?i)(?<=[\d)\]}}])(\s+)(?=(?:and|ed?|y|и)\s+{CARDINAL}\s+[^\W\d_])")  # 3, 1 and two are enough
+_THEN = re.compile(  # 3, 1 and two are enough, 3 e 1 e ne servono due
+    rf"(?i)(?<=[\d)\]}}])(\s+)(?=(?:and|ed?|y|и)\s+(?:{CARDINAL}\s+[^\W\d_]|[^\W\d_][^\d,;:=≈()\[\]{{}}\n]*(?:$|[,;\n])))"
+)
 _CLAUSE = re.compile(r"(?:[^,;:=≈.()\[\]{}\n]|(?<=\d)[.,](?=\d))+")
 _MINUS = r"(?i)(?<!\w)(?:minus|meno|menos|минус)\s+(?=\d)"
 _SHARE = r"\d+(?:[.,]\d+)?\s*%"

@@ -24,7 +24,8 @@ IS = word_set("""is are be equals equal becomes become gives è sono vale valgon
     será pasa queda равен равна равно равны равняется равняются это есть становится""")
 AND = word_set("and e ed y и as well also")
 WITH = word_set("with con с for per para для to")
-ENOUGH = word_set("enough suffice suffices sufficient basta bastano bastan хватает достаточно хватит")
+ENOUGH = word_set("""enough suffice suffices sufficient needed necessary required basta bastano bastan necessari
+    necessarie necesarios necesarias хватает достаточно хватит нужно нужны необходимо необходимы""")
 HAS = word_set("has have ha hanno tiene tienen имеет имеют")
 OR = word_set("or o u или oppure ó")
 CHOSEN = word_set("""selected select chosen choose picked pick scelta scelto selezionata selezionato prescelta elegida

@@ -110,6 +110,27 @@ def test_weights_count_as_repeated_rows_in_cross_validation():
     np.testing.assert_allclose(weighted.table, repeated.table[np.cumsum(times) - times], rtol=1e-9)
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(13, 6), (7, 20), (30, 8)])
+def test_weights_give_the_same_iterations_as_repeated_rows(rows, columns):
+    """EM stops at a tolerance that is coarser than rounding errors, so equal results need equal iterations."""
+    rng = np.random.default_rng([22, rows])
+    whole = rng.standard_normal((rows, 2)) @ rng.standard_normal((2, columns))
+    whole += 0.7 * rng.standard_normal((rows, columns))
+    table = np.where(rng.random(whole.shape) < 0.1, np.nan, whole)
+    times = rng.integers(1, 4, rows)
+    first = np.cumsum(times) - times
+    weighted = ek.fill_missing(table, sample_weight=times)
+    repeated = ek.fill_missing(np.repeat(table, times, axis=0))
+    np.testing.assert_allclose(weighted.table, repeated.table[first], rtol=1e-12)
+    assert weighted.steps == repeated.steps
+    errors = np.zeros((2, rows, columns))
+    errors[0][np.isnan(table)] = weighted.errors
+    every = np.zeros(repeated.table.shape)
+    every[repeated.rows, repeated.columns] = repeated.errors
+    errors[1] = every[first]
+    np.testing.assert_allclose(errors[0], errors[1], rtol=1e-12)
+
+
 def test_the_decomposition_is_that_of_the_filled_table_and_says_so(filled_tables):
     table, both = filled_tables
     for how, filled in both.items():

@@ -281,6 +281,15 @@ def _completed(
     """The filled table, and the result of cross-validation if it was used."""
     if how == "mean" or not gone.any():
         return _by_means(table, gone, weights), None
+    distinct, weights, group = _distinct(table, weights)
+    found, search = _by_model(distinct, weights, rng, k)
+    return replace(found, table=found.table[group], errors=found.errors[group]), search
+
+
+def _by_model(
+    table: np.ndarray, weights: np.ndarray, rng: np.random.Generator, k: int | None
+) -> tuple[Completed, _Search | None]:
+    """EM on distinct rows, so that weights and repeated rows take the same steps, with the same rounding errors."""
     by_factors = complete_by_factors(table, _MOST_COMPONENTS if k is None else k, weights=weights)
     if k is not None:
         return by_factors, None
@@ -310,9 +319,8 @@ def _by_means(table: np.ndarray, gone: np.ndarray, weights: np.ndarray) -> Compl
 def _held_out(table: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> HeldOut:
     """Cross-validation on the table, or on a random sample of the rows if it is large.
 
-    Equal rows count as one with their weights: a copy would predict the values that are hidden in the other.
+    The rows are distinct: a copy would predict the values that are hidden in the other.
     """
-    table, weights = _distinct(table, weights)
     rows, columns = table.shape
     if table.size > _SEARCH_CELLS:
         chosen = np.sort(rng.choice(rows, max(_SEARCH_CELLS // columns, min(rows, 20)), replace=False))
@@ -321,12 +329,13 @@ def _held_out(table: np.ndarray, weights: np.ndarray, rng: np.random.Generator) 
     return HeldOut(table, rng, weights=weights, tried=int(np.clip(1_000_000 // table.size, 3, 5)))
 
 
-def _distinct(table: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct rows, in the order in which they first occur, and their weights."""
+def _distinct(table: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The distinct rows, in the order in which they first occur, their weights, and the index of each row in them."""
     coded = np.ascontiguousarray(table).view(np.dtype((np.void, table.shape[1] * table.itemsize))).ravel()
     _, first, group = np.unique(coded, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    return table[first[order]], np.bincount(group, weights)[order]
+    group = np.argsort(order)[group]
+    return table[first[order]], np.bincount(group, weights), group
 
 
 def _with_values(table: np.ndarray) -> np.ndarray:

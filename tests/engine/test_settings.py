@@ -21,3 +21,15 @@ def test_max_passes_limits_the_products_of_the_iteration(shape, kind, dtype):
         for limit in (1, 3, 6):
             d = ek.decompose(data, k=3, solver="lanczos", max_passes=limit, stream=kind == "blocks", **options)
             assert d.certificate.passes <= (2 * limit + 7 if twice else limit + 4)
+
+
+def test_rows_of_weight_zero_do_not_shift_the_numbers_of_the_others():
+    """Tables name the rows that remain by their numbers in the data."""
+    data = np.random.default_rng(22).standard_normal((12, 4))
+    data[7] += 50.0
+    weights = np.where(np.arange(12) < 3, 0.0, 1.0)
+    d = ek.decompose(data, k=2, left=True, sample_weight=weights)
+    assert [line[0] for line in ek.tables.scores(d).rows] == [str(row) for row in range(4, 13)]
+    largest = max(ek.tables.outliers(d).rows, key=lambda line: float(line[1]))
+    assert largest[0] == "8"
+    assert ek.decompose(data, k=2, sample_weight=weights).row_names is None

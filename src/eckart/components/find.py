@@ -74,7 +74,7 @@ def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> D
     """The same with weights, imputed values, and rows of any storage."""
     weights = check_weights(options.sample_weight, opened.matrix.shape[0])
     if weights is not None:
-        opened, weights = without_zero_weights(opened, weights)
+        opened, weights = without_zero_weights(opened, weights, number=options.left)
         settings = settings.at_most(min(opened.matrix.shape))
     request, choice = _prepare(opened, settings)
     seed, random = generator(options.rng)

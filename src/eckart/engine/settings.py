@@ -155,8 +155,12 @@ def notes_on_weights(weight: float | None, settings: Settings, rows: int) -> tup
     return (Note("few_weights", text),)
 
 
-def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, np.ndarray]:
-    """Leave out rows of weight zero, also from the shape."""
+def without_zero_weights(opened: Opened, weights: np.ndarray, *, number: bool) -> tuple[Opened, np.ndarray]:
+    """Leave out rows of weight zero, also from the shape.
+
+    `number` names the rows without names by their numbers in the data, counted from 1, so that tables name the right
+    rows.
+    """
     kept = weights > 0
     if kept.all() or not opened.matrix.resident:
         return opened, weights
@@ -167,7 +171,11 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
         given=None if given is None else backend.take_rows(given, indices),
     )
     names = opened.metadata.row_names
-    metadata = replace(opened.metadata, row_names=None if names is None else tuple(compress(names, kept)))
+    if names is not None:
+        names = tuple(compress(names, kept))
+    elif number:
+        names = tuple(str(index + 1) for index in indices.tolist())
+    metadata = replace(opened.metadata, row_names=names)
     return replace(opened, matrix=matrix, metadata=metadata), weights[kept]
 
 

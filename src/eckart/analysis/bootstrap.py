@@ -6,9 +6,10 @@ A draw of n rows with replacement is the same data with other weights, so every 
 Components of similar variance rotate into each other from resample to resample, so only their span is determined.
 Neighbours whose variances differ by less than three standard errors of the difference (normal rows: var log l = 2 / n
 each) form a group. Within a group, the subspace of a resample is compared with that of the fit, and its basis is
-rotated onto the fit's (Procrustes). Its loadings refer to the fit's basis of that subspace. A component that cannot be
+rotated onto the fit's (Procrustes). Its loadings refer to the fit's basis of that subspace, which another sample would
+not repeat: the components of the population may have other signs, so no sign is called sure. A component that cannot be
 separated from the next one, which was not requested, may be any direction in the span of both. Each resample then takes
-a random direction, and no sign is called sure.
+a random direction, and again no sign is called sure.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Bootstrap:
         Confidence level of the intervals.
     groups : tuple of tuple of int
         Groups of components, counted from 0, whose variances are too similar to separate them. Each group was rotated
-        as a whole.
+        as a whole. Intervals of their loadings refer to the basis of the fit, and no sign is sure.
     unseparated : tuple of int
         Components, counted from 0, that cannot be separated from the first component that was not requested. The signs
         of their loadings are uncertain. To avoid this, request more components.
@@ -108,17 +109,19 @@ class Bootstrap:
         Returns
         -------
         Table
-            One row per column and component. 'sure' marks loadings whose 99 % interval does not contain 0.
+            One row per column and component. 'sure' marks loadings whose 99 % interval does not contain 0. Components
+            of `groups` and `unseparated` have no sure signs.
         """
         d = self.decomposition
         low, high = self._ends(self.right)
         surely = self._ends(self.right, max(self.confidence, _SURE))
+        undetermined = {*self.unseparated, *(k for group in self.groups for k in group)}
         lines: list[tuple[Cell, ...]] = [
             (
                 column,
                 component,
                 *(float(a[j, k]) for a in (floats(d.right), low, high)),
-                "" if k in self.unseparated else _sure(surely[0][j, k], surely[1][j, k]),
+                "" if k in undetermined else _sure(surely[0][j, k], surely[1][j, k]),
             )
             for k, component in enumerate(component_labels(d))
             for j, column in enumerate(column_labels(d))
@@ -173,7 +176,7 @@ class Bootstrap:
             listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
             text = (
                 f" Only the subspace spanned by {listed} is determined, so the loadings refer to one of "
-                "many possible bases."
+                "many possible bases, and no sign is certain."
             )
         if self.unseparated:
             listed = ", ".join(names[k] for k in self.unseparated)

@@ -10,6 +10,11 @@ resamples to add. Sums of squares are additive. If D is the sum of squared devia
 mean, the expectation of D is that of the population plus the noise N, and N is the mean of D over the resamples less D
 of the fit. The deviations are therefore multiplied by sqrt(max(0, 1 - N / D)), and only the mean of the group is
 corrected by a difference. For large D, both corrections agree to first order.
+
+Whether the shares of a group differ is unknown: components three standard errors apart are in a group in half of all
+samples. Shrinking is right if they are equal, and the plain difference is right if they are not. For standard
+deviations 3 and 2 and 60 rows, 95 % intervals about the shrunk shares contain only 90 % of the true ones. The intervals
+of a group therefore contain those about both.
 """
 
 from __future__ import annotations
@@ -37,9 +42,10 @@ def share_intervals(
     """Lower and upper ends for the shares of the fit, of the resamples and along their aligned directions."""
     from scipy.special import expit
 
-    spread = _logit(aligned)
-    centre = _unbiased(_logit(fit), _logit(drawn), groups) - spread.mean(axis=0)
-    low, high = (expit(centre + end) for end in ends(spread))
+    spread, found, again = _logit(aligned), _logit(fit), _logit(drawn)
+    centres = np.array([_unbiased(found, again, grouped) for grouped in (groups, ())]) - spread.mean(axis=0)
+    lower, upper = ends(spread)
+    low, high = expit(centres.min(axis=0) + lower), expit(centres.max(axis=0) + upper)
     return np.where(low > _LEAST_SHARE, low, 0.0), np.where(high < 1 - _LEAST_SHARE, high, 1.0)
 
 

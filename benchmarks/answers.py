@@ -99,7 +99,7 @@ def main() -> None:
     from eckart.worked.exercises import KINDS
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.answers", description=__doc__)
-    parser.add_argument("kinds", nargs="*", help="all by default")
+    parser.add_argument("kinds", nargs="*", type=lambda kind: kind.replace("-", "_"), help="all by default")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=1, help="exercises for each kind and difficulty")
     parser.add_argument("--half", type=int, choices=(0, 1))

@@ -102,7 +102,7 @@ def main() -> None:
     from eckart.worked.exercises import KINDS
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exercises", description=__doc__)
-    parser.add_argument("kinds", nargs="*", help="all by default")
+    parser.add_argument("kinds", nargs="*", type=lambda kind: kind.replace("-", "_"), help="all by default")
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)

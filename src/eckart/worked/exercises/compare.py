@@ -75,8 +75,8 @@ class Part:
 
     @property
     def may_have_rows(self) -> bool:
-        """Whether the vectors may be rows: not in V, which is a matrix of columns by definition."""
-        return not re.match(r"[A-Z](?![^\W\d_])", self.name)
+        """Whether the vectors may be rows: not in V, a matrix of columns by definition, or where columns are named."""
+        return not re.match(r"[A-Z](?![^\W\d_])|.*\(columns\)$", self.name)
 
     @property
     def entries(self) -> list[Entry]:

@@ -78,6 +78,8 @@ def meaning(own: Statement, targets: Sequence[Target]) -> Meaning:
     chosen = _chosen([_part(part, targets) for part in _parts(own.label)])
     chosen = replace(chosen, title=_title(own, chosen))
     kept = _consistent(chosen, said, targets)
+    if side_of(said) == "columns" and any(targets[i].form in COLUMNS for i in kept.targets or ()):
+        return replace(kept, title=f"{chosen.title} (columns)")
     whole = kept.foreign and "norm" not in chosen.title
     return replace(kept, title=text_of(own.label)) if whole else kept
 

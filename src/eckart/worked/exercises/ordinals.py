@@ -69,7 +69,9 @@ def _combination(found: re.Match[str]) -> str:
     """`third row = 2 * first - second row` with the noun and the number of every row."""
     noun = found[2]
     named = re.sub(
-        rf"(?i)(?<![\w-])({ORDINAL})(?:\s+(?:{_NOUN}))?(?!\w)", lambda one: f"{noun} {_number(one[1])}", found[3]
+        rf"(?i)(?<![\w-]){_ARTICLE}({ORDINAL})(?:\s+(?:{_NOUN}))?(?!\w)",
+        lambda one: f"{noun} {_number(one[1])}",
+        found[3],
     )
     return f"{noun} {_number(found[1])} = {named}"
 

@@ -234,7 +234,7 @@ def _lanczos_or_gram(
     try:
         return problem, solve_lanczos(
             problem, request, block=choice.block, capacity=choice.capacity, probes=choice.probes, most=choice.most,
-            rng=rng, worth=worth,
+            rng=rng, worth=worth, single=choice.single,
         )  # fmt: skip
     except HiddenByRoundingError:
         return _gram_after_trial(problem, request, opened, single=False)

@@ -45,6 +45,8 @@ _NARROW, _NARROW_IN_CACHE = 12, 24
 vectors multiplied, not on the passes. Half of the width is faster still if so few entries are stored that they stay in
 cache, for up to the second number of components.
 """
+_VECTORS_IN_CACHE, _ENOUGH_PASSES = (30, 4), 150
+"""Passes with single vectors (measured: about 30, and 4 for each component), and the limit below which passes count."""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
 _SKINNY = 0.5
@@ -116,6 +118,8 @@ class Choice:
     """Columns to which the basis may grow if a share is requested and k is not known; 0 if it may not grow."""
     trial: Trial | None = None
     """Set if block Lanczos is on trial, with the Gram matrix as the alternative."""
+    single: bool = False
+    """Whether block Lanczos begins with one vector at a time (`lanczos.single`)."""
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
@@ -290,13 +294,26 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     steps = (9 if request.tolerance >= 1e-6 else 11) * (8 if request.smallest else 1)
     cost = _lanczos_cost(shape, block + 5, steps) + (0.0 if known else steps * 0.01)
     peak = _lanczos_bytes(shape, k, block, capacity, probes)
+    single = _begins_with_vectors(shape, request) and memory is None
+    passes = _VECTORS_IN_CACHE[0] + _VECTORS_IN_CACHE[1] * k if single else steps
+    way = (
+        f"Lanczos with single vectors, then with blocks of {block} vectors,"
+        if single
+        else (f"Block Lanczos with blocks of {block} vectors")
+    )
     why = (
-        f"Block Lanczos with blocks of {block} vectors computes {k if known else 'the requested'} of "
-        f"{n} components in about {steps} passes over the data, which is cheaper than computing all "
-        "cross-products. It stops when the accuracy is proved."
+        f"{way} computes {k if known else 'the requested'} of {n} components in about {passes} passes over the data, "
+        "which is cheaper than computing all cross-products. It stops when the accuracy is proved."
     )
     most = 0 if known else _most(shape, k, block, capacity, probes, room)
-    return cost, Choice("lanczos", steps, peak, why, block, capacity, probes, most)
+    return cost, Choice("lanczos", passes, peak, why, block, capacity, probes, most, single=single)
+
+
+def _begins_with_vectors(shape: Shape, request: Request) -> bool:
+    """Whether few components of so few stored entries are wanted that work between products takes most of the time."""
+    in_cache = shape.sparse and not shape.block_bytes and shape.costs.on_trial and shape.entries < COMPILE_FROM
+    enough = request.max_passes >= _ENOUGH_PASSES and not request.smallest
+    return in_cache and enough and request.k is not None and request.k <= _NARROW_IN_CACHE
 
 
 def _lanczos_block(shape: Shape, k: int) -> int:

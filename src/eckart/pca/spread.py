@@ -64,7 +64,8 @@ def _of_stored(data: Matrix) -> tuple[np.ndarray, float] | None:
     rows, count = data.shape
     values = data.data.astype(np.float64, copy=False)
     columns = data.indices.astype(np.intp, copy=False)  # `bincount` would convert them every time
-    if int(np.bincount(columns, minlength=count).max()) == rows:
+    # A full column is stored in every row, so none is full if a row is empty.
+    if np.diff(data.indptr).min() > 0 and int(np.bincount(columns, minlength=count).max()) == rows:
         return None
     mean = np.bincount(columns, values, count) / rows
     squares = np.bincount(columns, values * values, count) / rows

@@ -83,9 +83,9 @@ def test_more_axes_than_there_are(k: int, noise: float, sparse_rows: bool) -> No
         d = ek.decompose(sp.csr_array(data) if sparse_rows else data, "svd", k=k, solver="lanczos", rng=0)
     truth = np.linalg.svd(data.astype(float), compute_uv=False)
     # The steps that reach six axes and one more in float32, a pass that verifies them, and where values are zero the
-    # same steps in float64.
+    # same steps in float64. Few stored entries are multiplied with one vector at a time.
     steps = -(-6 // d.info.block) + 1
-    assert d.info.passes <= (2 * steps + 1 if noise < 1e-3 or k == 6 else 45)
+    assert d.info.passes <= (2 * steps + 1 if noise < 1e-3 or k == 6 else 45 if d.info.block > 1 else 90)
     np.testing.assert_allclose(d.values[:6], truth[:6], rtol=1e-6)
     assert np.all(d.certificate.lower <= truth[:k] * (1 + 1e-9))
     assert np.all(d.certificate.upper >= truth[:k] * (1 - 1e-9))

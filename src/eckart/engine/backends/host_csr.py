@@ -98,12 +98,17 @@ def normal(op: RowBlocks, right: np.ndarray) -> np.ndarray:
     matrix = op.matrix
     if matrix.nnz >= COMPILE_FROM:
         return _tiled(op, right, loops(matrix.nnz).normal)
-    if "by_columns" not in op.memo:
-        # SciPy multiplies columns with a few vectors faster than rows, whose sums wait for each other.
-        op.memo["by_columns"] = matrix.tocsc(), matrix.T  # the second shares its entries
-    by_columns, transposed = op.memo["by_columns"]
+    by_columns, transposed = _by_columns(op)
     product: np.ndarray = transposed @ (by_columns @ right.astype(matrix.dtype, copy=False))
     return product.astype(np.float64, copy=False)
+
+
+def _by_columns(op: RowBlocks) -> tuple[Matrix, Matrix]:
+    """A and A^T by columns: SciPy multiplies columns with a few vectors faster than rows, whose sums wait."""
+    if "by_columns" not in op.memo:
+        op.memo["by_columns"] = op.matrix.tocsc(), op.matrix.T  # the second shares its entries
+    layouts: tuple[Matrix, Matrix] = op.memo["by_columns"]
+    return layouts
 
 
 def rmatmat(op: RowBlocks, left: np.ndarray) -> np.ndarray:
@@ -184,7 +189,10 @@ _gram_of = gram  # `moments_and_product` has an argument of this name
 
 def moments_and_product(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> MomentsAndProduct:
     """u^T A, sums of squares and a product: several sweeps over memory, one pass over the data."""
-    sums, squares, stored, powers = _over_segments(op, "column_sums", ())
+    if _is_small(op):
+        sums, squares, stored, powers = _small_column_sums(op)
+    else:
+        sums, squares, stored, powers = _over_segments(op, "column_sums", ())
     weight = float(op.matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
     product = _gram_of(op) if gram else None if right is None else normal(op, right)
     return MomentsAndProduct(sums, squares, weight, product, stored, of_powers(powers[:1]))
@@ -193,10 +201,41 @@ def moments_and_product(op: RowBlocks, right: np.ndarray | None, *, gram: bool) 
 def squares_about_mean(op: RowBlocks, moments_and_product: MomentsAndProduct) -> np.ndarray:
     """Sum of (a - mean)^2 by column, without cancellation."""
     mean = moments_and_product.sums / moments_and_product.weight
-    metadata = _over_segments(op, "column_squares", (mean,))[0]
+    metadata = _small_squares_about(op, mean) if _is_small(op) else _over_segments(op, "column_squares", (mean,))[0]
     # Entries that are not stored are zeros, each at distance `mean` from the mean.
     absent = np.maximum(moments_and_product.weight - np.asarray(moments_and_product.stored), 0.0)
     return np.asarray(metadata + absent * mean**2)
+
+
+def _is_small(op: RowBlocks) -> bool:
+    """Whether sums are formed from the columns that SciPy's products need anyway."""
+    return op.weight_roots is None and 0 < op.matrix.nnz < COMPILE_FROM
+
+
+def _small_column_sums(op: RowBlocks) -> tuple[np.ndarray, ...]:
+    """The sums of `csr_scipy.column_sums` without weights; the longest sums are a by-product."""
+    matrix, columns = op.matrix, _by_columns(op)[0]
+    stored, entries = np.diff(columns.indptr), columns.data.astype(np.float64, copy=False)
+    lengths, by_rows = np.diff(matrix.indptr), matrix.data.astype(np.float64, copy=False)
+    op.memo["longest"] = int(lengths.max()), int(stored.max())
+    powers = np.sum(_sums_between(by_rows * by_rows, matrix.indptr, lengths) ** 8, keepdims=True)
+    sums, squares = (_sums_between(part, columns.indptr, stored) for part in (entries, entries * entries))
+    return sums, squares, stored.astype(np.float64), powers
+
+
+def _small_squares_about(op: RowBlocks, mean: np.ndarray) -> np.ndarray:
+    """The sums of `csr_scipy.column_squares` without weights."""
+    columns = _by_columns(op)[0]
+    stored = np.diff(columns.indptr)
+    return _sums_between((columns.data - np.repeat(mean, stored)) ** 2, columns.indptr, stored)
+
+
+def _sums_between(values: np.ndarray, edges: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Sums of consecutive values; `reduceat` treats an empty range as one entry."""
+    result = np.zeros(len(counts))
+    filled = np.flatnonzero(counts)
+    result[filled] = np.add.reduceat(values, edges[filled])
+    return result
 
 
 def squares_about(

@@ -35,6 +35,8 @@ class Basis:
     frozen: Array | None = None
     meter: ErrorMeter | None = None
     count: int = 0
+    single: bool = False
+    """Whether its first vectors came one at a time (`single`)."""
     coupled: int = 0
     """First column along which G times the next block has a component; the product with all older columns is zero."""
     rest: Array | None = None
@@ -147,6 +149,18 @@ class Basis:
         self.rest = rest
         room = self.size - self._known_count >= width
         self._draft = self.backend.draft_next_block(rest, self._gram, *self._known) if room else None
+
+    def take_over(self, projected: np.ndarray, rest: Array, products: Array) -> None:
+        """Record T, R of the last vector, and the products G M for vectors that are already in the empty basis."""
+        count, self.single = len(projected), True
+        if self.meter is not None:
+            self.meter.observe(products)
+            self.meter.note_length(float(np.linalg.norm(products)))
+        self.count, self.coupled, self.rest = count, count - 1, rest
+        self._make_room(count)
+        self._matrix[:count, :count] = projected
+        self._residual_gram = np.asarray(rest.T @ rest)
+        self._largest = float(np.abs(projected).max())
 
     @property
     def _known(self) -> tuple[Array, ...]:

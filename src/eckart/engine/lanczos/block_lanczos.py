@@ -45,6 +45,7 @@ from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, b
 from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import kept_vectors, retained_bound
 from eckart.engine.lanczos.rounding import ErrorMeter
+from eckart.engine.lanczos.single import begin
 from eckart.engine.lanczos.terms import (
     Assessment,
     FailureBudget,
@@ -131,8 +132,7 @@ class _Run:
     # The iteration
 
     def iterate(self, start: Start) -> Outcome:
-        self._add(start.block, start.product)
-        self.passes += 1
+        begin(self, start)
         while True:
             ahead = self._look_ahead()  # before the host waits for anything
             state = self._assess() if self._check_due() else None
@@ -146,7 +146,7 @@ class _Run:
                     self._restart(state, block.shape[1])
             product, passes = product_of(self.matrix, block, following, ahead)
             self.passes += passes
-            self._add(block, product)
+            self.add(block, product)
 
     def _outcome(self, state: Assessment | None) -> Outcome | None:
         """The result; None if more passes are needed."""
@@ -169,7 +169,7 @@ class _Run:
         ended = state.done or self.exhausted or hidden
         return ended or (state.converged and counting.is_ambiguous(self, state))
 
-    def _add(self, block: Array, product: Array) -> None:
+    def add(self, block: Array, product: Array) -> None:
         self.basis.add(block, product)
         self.steps += 1
 

@@ -16,6 +16,10 @@ from eckart.forwarding import forwarded
 
 Outcome = Literal["proved", "missed", "improve", "stopped", "hidden"]
 """hidden: rounding errors are larger than the distance from the complement to the bound that is needed."""
+_SOONER, _LATEST = 0.8, 4
+"""Passes until the bound is computed again, relative to those expected to reach what is needed, and at most. After as
+many passes, what the main run has missed is looked for.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,24 @@ class Goal:
     probability: float
     first: int = 1
     """The first pass after which the bound is computed: earlier ones are not expected to reach what is needed."""
+    cheap: bool = False
+    """Whether a pass costs less than the eigenvalues of T, which are then computed only if a bound is due."""
 
     def enough(self, bound: float) -> bool:
         return bound <= self.needed
+
+    def skips(self, passes: int, due: int) -> bool:
+        """Whether nothing is computed from T after this pass."""
+        return self.cheap and passes < due and passes % _LATEST != 0
+
+    def next_due(self, bound: float, run: ProbeRun, passes: int, size: int) -> int:
+        """The pass after which the bound is computed again."""
+        excess, allowed = bound - run.largest, self.needed - run.largest
+        if not self.cheap or not np.isfinite(excess) or allowed <= 0.0:
+            return passes + 1
+        quantile = length_quantile(self.probability, run.coordinates.shape[1])
+        expected = passes_for_excess(allowed, excess, passes, size, quantile)
+        return passes + max(1, int(min(_SOONER * (expected - passes), _LATEST)))
 
     def reached(self, bound: float, seen: float, *, complete: bool) -> Outcome | None:
         """How the phase ends with this bound and largest Ritz value `seen`; None if it continues.
@@ -92,19 +111,24 @@ def proof_phase(
     backend, size = basis.backend, basis.size
     frozen = () if basis.frozen is None else (basis.frozen,)
     block, coordinates = backend.outside(random, *frozen)
-    bound, assumed, passes = np.inf, 0.0, 0
+    bound, assumed, passes, due = np.inf, 0.0, 0, min(goal.first, goal.passes)
     outcome: Outcome | None = None
     while outcome is None:
         basis.add(block, apply(block))
         passes += 1
+        full = basis.count + block.shape[1] > basis.capacity
+        if goal.skips(passes, due) and not full and not basis.complete:
+            block = basis.next_block()
+            if block.shape[1]:
+                continue
         run = ProbeRun(basis.projected, basis.residual_gram, coordinates(), error(basis))
         seen, complete = run.largest, basis.complete
-        full = basis.count + block.shape[1] > basis.capacity
         found = np.inf
         if complete:
             found = seen + run.error
-        elif full or passes >= min(goal.first, goal.passes):
+        elif full or passes >= due:
             found = best_probe_bound(run, goal.probability, goal.enough)
+            due = min(goal.next_due(found, run, passes, size), goal.passes)
         if found < bound or complete:
             bound, assumed = found, run.error
         outcome = goal.reached(bound, seen, complete=complete)

@@ -120,6 +120,7 @@ class Proofs:
             passes=max(1, min(MOST_PASSES, run.allowed - run.passes)),
             probability=run.budget.spend("proof"),
             first=first,
+            cheap=run.basis.single,
         )
         phase = proof_phase(run.matrix.apply, basis, random, run.expected_error, goal)
         run.passes += phase.passes

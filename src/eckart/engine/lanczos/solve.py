@@ -31,12 +31,16 @@ def solve_lanczos(
     most: int,
     rng: np.random.Generator,
     worth: Callable[[int, float], bool] | None = None,
+    single: bool = False,
 ) -> Solution:
     """The wanted pairs, proved to the requested accuracy if the passes allow it.
 
     `rng` draws the start block. Probes come from a generator seeded by every number of the data, because whoever made
-    the data must not know them. `worth` may end the run with a NotWorthError (`terms.Target`).
+    the data must not know them. `worth` may end the run with a NotWorthError (`terms.Target`). With `single`, products
+    are in float64, and the first steps take one vector each.
     """
+    if single and problem.precision != "float64":
+        problem.sharpen()
     size, backend = problem.shape[1], backend_of(problem.prototype)
     start, product, random = _first_product(problem, backend, backend.signs(rng, size, block))
     products = backend.inner(product, product) if random and not request.smallest else None
@@ -58,14 +62,14 @@ def solve_lanczos(
     def exact(vectors: Array) -> Array:
         return shifted(vectors, problem.exact_product(vectors))
 
-    single = problem.precision != "float64"
+    rounded = problem.precision != "float64"
     matrix = Matrix(
         size,
         lambda vectors: shifted(vectors, problem.operator.normal(vectors)),
         problem.prototype,
         measure,
         problem.total_error,  # smaller once the sums were formed in float64
-        exact if single else None,
+        exact if rounded else None,
         None if request.smallest else problem.product_error,
         problem.tile,
         problem.data.resident,
@@ -76,7 +80,7 @@ def solve_lanczos(
         request.k, request.target_ratio, tolerance, request.failure_probability, request.max_passes, problem.note,
         None if request.smallest else request.flat_tolerance, worth,
     )  # fmt: skip
-    first = Start(start, shifted(start, product), capacity, probes, most)
+    first = Start(start, shifted(start, product), capacity, probes, most, single)
     try:
         pairs = block_lanczos(
             matrix, target, block=block, rng=lambda: generator(request.seed, problem.data, "probes"), start=first
@@ -84,7 +88,7 @@ def solve_lanczos(
     except _ZeroMatrixError:
         return _zero(problem, backend, request, start)
     remaining = None if products is None else _remaining_squares(pairs, backend, start, products)
-    return _solution(pairs, request, shift, block, remaining)
+    return _solution(pairs, request, shift, 1 if single else block, remaining)
 
 
 class _ZeroMatrixError(Exception):

@@ -92,6 +92,8 @@ class Start:
     probes: int = MOST_PROBES
     most: int = 0
     """Columns to which the basis may grow if k is not known in advance; 0 if it may not grow."""
+    single: bool = False
+    """Whether the first steps take one vector each (`single`)."""
 
 
 @dataclass

@@ -120,3 +120,16 @@ def test_other_array_libraries_give_the_same_number() -> None:
         table = np.random.default_rng(SEEDS[2]).standard_normal((30, 5)).astype(dtype)
         assert dense_sums(torch.from_numpy(table), 3) == dense_sums(table, 3)
         assert digest(open_matrix(torch.from_numpy(table)).matrix) == reference(table)
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+@pytest.mark.parametrize("shape", [(0, 4), (1, 0)])
+def test_empty_tables_have_a_digest_with_and_without_numba(
+    shape: tuple[int, int], loaded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrays of sparse blocks are digested in two tables, one of which may be empty."""
+    if loaded:
+        monkeypatch.setitem(sys.modules, "numba", pytest.importorskip("numba"))
+    else:
+        monkeypatch.delitem(sys.modules, "numba", raising=False)
+    assert module.host_sums(np.zeros(shape), 0, None) == (0, 0)

@@ -47,6 +47,8 @@ cache, for up to the second number of components.
 """
 _VECTORS_IN_CACHE, _ENOUGH_PASSES = (30, 4), 150
 """Passes with single vectors (measured: about 30, and 4 for each component), and the limit below which passes count."""
+_BLOCKS_FOR, _FEW_ENTRIES = 4, 2**16
+"""For so few components, blocks whose probes ride along take less time from this many stored entries on."""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
 _SKINNY = 0.5
@@ -312,8 +314,9 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
 def _begins_with_vectors(shape: Shape, request: Request) -> bool:
     """Whether few components of so few stored entries are wanted that work between products takes most of the time."""
     in_cache = shape.sparse and not shape.block_bytes and shape.costs.on_trial and shape.entries < COMPILE_FROM
-    enough = request.max_passes >= _ENOUGH_PASSES and not request.smallest
-    return in_cache and enough and request.k is not None and request.k <= _NARROW_IN_CACHE
+    if not in_cache or request.max_passes < _ENOUGH_PASSES or request.smallest or request.k is None:
+        return False
+    return (_BLOCKS_FOR if shape.entries > _FEW_ENTRIES else 0) < request.k <= _NARROW_IN_CACHE
 
 
 def _lanczos_block(shape: Shape, k: int) -> int:

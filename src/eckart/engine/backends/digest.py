@@ -163,7 +163,7 @@ def host_sums(data: Matrix, first: int, workers: int | None) -> tuple[int, int]:
     if is_sparse(data):
         return _of_csr(data, first, workers)
     data = _as_float(data)
-    if data.nbytes < _COMPILE_FROM and "numba" not in sys.modules:
+    if not data.size or (data.nbytes < _COMPILE_FROM and "numba" not in sys.modules):
         return dense_sums(data, first)
     return _of_dense(data, first, workers)
 

@@ -51,3 +51,11 @@ def test_unknown_ratings_of_films_are_nan_and_can_be_recommended():
     assert set(ratings.recommend("Ada").names) == unseen
     score = ratings.evaluate(datasets.path("films"))
     assert score.rmse < 0.7 * score.rmse_of_mean
+
+
+def test_tables_are_data_with_names():
+    table = datasets.load("usarrests")
+    d = ek.decompose(table, k=2)
+    assert (d.row_names, d.column_names) == (table.row_names, table.column_names)
+    np.testing.assert_allclose(d.values, ek.decompose(table.values, k=2).values)
+    assert tuple(ek.PCA(2).fit(table).feature_names_in_) == table.column_names

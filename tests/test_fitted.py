@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.decomposition import PCA as SklearnPCA
 from sklearn.model_selection import GridSearchCV
@@ -102,7 +103,7 @@ def test_objects_that_hold_no_decomposition_are_refused(function):
         (SklearnPCA(2).fit(X), r"another library, .* Use eckart\.PCA instead"),
         (StandardScaler().fit(X), "Use an Eckart estimator, such as eckart.PCA, instead"),
         (GridSearchCV(ek.PCA(), {"n_components": [1, 2]}, cv=2).fit(X), "best_estimator_"),
-        (make_pipeline(ek.PCA(2)).fit(X), r"pipeline\[-1\]"),
+        (make_pipeline(ek.PCA(2)).fit(X), r"pipeline\['pca'\]"),
     ):
         with pytest.raises(InputError, match=message):
             function(given)
@@ -141,3 +142,32 @@ def test_options_of_other_libraries_get_a_hint(given, hint):
         ek.decompose(X, **given)
     with pytest.raises(TypeError, match=hint.replace("'explain'", "k'|'plain|unexpected")):
         ek.decompose(X, "nmf", **given)
+
+
+@pytest.mark.parametrize("method", ["pca", "svd", "nmf", "cur", "kernel_pca", "isomap"])
+def test_columns_in_another_order_are_refused(method, tmp_path):
+    frame = pd.DataFrame(X, columns=TABLE.column_names)
+    d = ek.decompose(frame, method, k=2, **({"n_neighbors": 12} if method == "isomap" else {}))
+    other = frame[list(TABLE.column_names[::-1])]
+    np.testing.assert_allclose(ek.project(d, frame), ek.project(d, X), atol=1e-9)
+    other.to_csv(tmp_path / "other.csv", index=False)
+    calls = [
+        lambda data: ek.project(d, data),
+        lambda data: ek.project_to(d, data, tmp_path / "scores.npy"),
+        lambda data: ek.with_rows(d, data),
+        lambda data: ek.report(d, data=data),
+    ]
+    if method in ("pca", "svd"):
+        calls.append(lambda data: ek.supplementary.rows(d, data))
+    for data in (other, other.to_dict("list"), tmp_path / "other.csv"):
+        for call in calls:
+            with pytest.raises(InputError, match="not in the same order as those of the model: column 1 is 'Rape'"):
+                call(data)
+    with pytest.raises(InputError, match="not the same as those of the model: column 1 is 'a', but in the model it"):
+        ek.project(d, frame.set_axis(list("abcd"), axis=1))
+
+
+def test_columns_without_names_are_taken_in_order(tmp_path):
+    d = ek.decompose(pd.DataFrame(X, columns=TABLE.column_names), k=2)
+    np.savetxt(tmp_path / "rows.csv", X, delimiter=",", fmt="%.17g")
+    np.testing.assert_allclose(ek.project(d, tmp_path / "rows.csv"), ek.project(d, X))

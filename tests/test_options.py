@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
+from eckart.errors import ParameterError
 
 X = ek.datasets.load("usarrests").values
 D = ek.decompose(X, k=2, scale=True, left=True)
@@ -131,3 +132,10 @@ def test_names_that_do_not_match_the_rows_or_columns_are_refused(rows, columns, 
     d = ek.decompose(np.arange(12.0).reshape(4, 3) ** 2, k=1)
     with pytest.raises(ek.errors.ParameterError, match=fault):
         d.named(rows, columns)
+
+
+def test_flags_are_not_guessed_from_texts() -> None:
+    for name in ("scale", "center"):
+        with pytest.raises(ParameterError, match=f"{name}='no' is neither True nor False"):
+            ek.decompose(X, k=1, **{name: "no"})
+    np.testing.assert_array_equal(ek.decompose(X, k=1, scale=np.True_).values, ek.decompose(X, k=1, scale=True).values)

@@ -80,8 +80,10 @@ def _refuse(given: object) -> NoReturn:
     kind = type(given).__name__
     last = getattr(given, "steps", None)
     if isinstance(last, list) and last and hasattr(given, "named_steps"):
+        mine = [name for name, step in last if hasattr(step, "decomposition_")]
+        step = f"pipeline[{(mine or ['pca'])[0]!r}]"
         raise InputError(
-            f"This {kind} has several steps. Pass the step that is an Eckart estimator, such as pipeline[-1]."
+            f"This {kind} has several steps. Pass the step that is a fitted Eckart estimator, such as {step}."
         )
     if hasattr(given, "fit") and type(given).__module__.partition(".")[0] == "eckart":
         raise InputError(f"This {kind} is not fitted yet. Call fit with the data first.")

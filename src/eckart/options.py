@@ -84,10 +84,17 @@ LIBRARY_NAMES = {
 """Functions and classes of other libraries -> what to use here."""
 
 
+_ABBREVIATIONS = {"kpca": "kernel_pca"}
+_NEAR = 0.65
+"""Smallest similarity of a name to one that is suggested instead."""
+
+
 def near_match(given: str, names: Sequence[str]) -> str:
     """'; did you mean ...?' for a name that is nearly one of `names`, in any case: KernelPCA is near kernel_pca."""
     plain = {_letters(name): name for name in reversed(names)}
-    match = difflib.get_close_matches(_letters(given), plain, n=1)
+    if (meant := _ABBREVIATIONS.get(_letters(given))) in names:
+        return f"; did you mean {meant!r}?"
+    match = difflib.get_close_matches(_letters(given), plain, n=1, cutoff=_NEAR)
     ending = [name for name in plain if len(name) > 2 and _letters(given).endswith(name)]  # TruncatedSVD
     likely = [plain[name] for name in (*match, *ending)]
     return f"; did you mean {likely[0]!r}?" if likely else "."
@@ -128,6 +135,13 @@ SKLEARN_NAMES = {
     "sep": "Use delimiter=...",
     "usecols": "Use columns=[...]",
     "index_col": "Use row_names=...",
+    "table": "Use key=...",
+    "dataset": "Use key=...",
+    "verbose": "Use progress=True",
+    "skiprows": "Remove the lines before the table, or begin them with '#'",
+    "na_values": "Replace these values with NaN or with empty cells first",
+    "nrows": "Pass only these rows",
+    "sheet_name": "Read the sheet with pandas.read_excel, and pass the data frame",
 }
 """Names from other libraries -> what to use here."""
 
@@ -220,6 +234,13 @@ def check_choice(name: str, given: object, allowed: Sequence[str]) -> None:
     if not isinstance(given, str) or given not in allowed:
         listed = ", ".join(repr(choice) for choice in allowed)
         raise ParameterError(f"{assigned(name, given)} is not one of {listed}{near_match(str(given), allowed)}")
+
+
+def check_flag(name: str, given: object) -> bool:
+    """True or False; a text such as "no" would otherwise count as true."""
+    if isinstance(given, bool | np.bool_) or (is_number(given) and given in (0, 1)):
+        return bool(given)
+    raise ParameterError(f"{assigned(name, given)} is neither True nor False.", argument=name, value=given)
 
 
 def is_number(given: object) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eckart.arrays import Array
 from eckart.fitted import takes_fitted
+from eckart.io.open_matrix import with_columns_of
 from eckart.registry import get_method
 from eckart.result import Decomposition
 
@@ -35,6 +36,7 @@ def project(decomposition: Decomposition, data: object, **options: object) -> Ar
     array([[1.4142],
            [2.8284]])
     """
+    data = with_columns_of(data, decomposition.column_names)
     return get_method(decomposition.method).function("project")(decomposition, data, **options)
 
 

@@ -17,6 +17,7 @@ from eckart.errors import InputError, MissingValuesError, NotFiniteError, Parame
 from eckart.files import input_conflict
 from eckart.fingerprint import paths_of
 from eckart.fitted import takes_fitted
+from eckart.io.columns import compare_names
 from eckart.io.open_matrix import open_matrix
 from eckart.io.writers import row_writer
 from eckart.options import memory_bytes
@@ -73,7 +74,8 @@ def project_to(
     def step(block: object) -> np.ndarray:
         return to_numpy(project(decomposition, block, **options))
 
-    return _write(data, path, step, len(names), names, decomposition, memory, overwrite, callback)
+    fitted = decomposition.column_names
+    return _write(data, path, step, len(names), names, decomposition, memory, overwrite, callback, fitted)
 
 
 @takes_fitted  # type: ignore[arg-type]
@@ -125,7 +127,8 @@ def reconstruct_to(
         given = project(d, block, **options) if from_data else block
         return to_numpy(reconstruct(d, given, **options))
 
-    return _write(scores, path, step, d.columns, names, d, memory, overwrite, callback)
+    fitted = d.column_names if from_data else None
+    return _write(scores, path, step, d.columns, names, d, memory, overwrite, callback, fitted)
 
 
 def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: StackedBlocks) -> np.ndarray:
@@ -136,13 +139,21 @@ def _stepped(step: Callable[[Any], np.ndarray], block: object, matrix: StackedBl
         refuse_not_finite(matrix, matrix.source.metadata)
 
 
+def _opened(data: object, memory: int | None, fitted: Sequence[str] | None) -> StackedBlocks:
+    """The rows in blocks; if they are rows of data, with the columns `fitted`."""
+    opened = open_matrix(data, memory=memory, stream=True)
+    compare_names(opened.metadata.column_names, fitted)
+    matrix: StackedBlocks = opened.matrix
+    return matrix
+
+
 def _write(
     data: object, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Sequence[str], d: Decomposition,
-    memory: str | int | None, overwrite: bool, callback: ProgressCallback | None,
+    memory: str | int | None, overwrite: bool, callback: ProgressCallback | None, fitted: Sequence[str] | None,
 ) -> int:  # fmt: skip
     if conflict := input_conflict(path, paths_of(data)):
         raise ParameterError(f"{os.fsdecode(path)} {conflict}. Choose another name.")
-    matrix = open_matrix(data, memory=memory_bytes(memory), stream=True).matrix
+    matrix = _opened(data, memory_bytes(memory), fitted)
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
     single = str(d.values.dtype).endswith("float32") and source.dtype == np.float32
     dtype = np.dtype(np.float32 if single else np.float64)

@@ -37,3 +37,8 @@ def test_methods_are_named_in_any_case() -> None:
     for given, meant in {"PCA": "pca", "KernelPCA": "kernel_pca", "TruncatedSVD": "svd", "NMF": "nmf"}.items():
         with pytest.raises(ParameterError, match=f"did you mean '{meant}'"):
             ek.decompose([[1.0, 2.0], [3.0, 5.0]], given)
+
+
+def test_an_option_of_another_method_is_named_with_this_method() -> None:
+    result = CliRunner().invoke(main, ["svd", TABLE, "--neighbors", "3"])
+    assert "No such option '--neighbors'. It is an option of 'eckart isomap'." in result.stderr

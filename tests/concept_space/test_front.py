@@ -575,7 +575,7 @@ class TestInput:
         import pandas as pd
 
         frame = pd.DataFrame(RATINGS.values, RATINGS.row_names, RATINGS.column_names)
-        with pytest.raises(InputError, match=r"column 0 is 'Two Summers', but in the model it is 'Star Harbour'"):
+        with pytest.raises(InputError, match=r"column 1 is 'Two Summers', but in the model it is 'Star Harbour'"):
             ek.concepts(ek.decompose(frame, "svd", k=2), rows=frame[frame.columns[::-1]])
 
     def test_what_is_not_said_counts_as_the_mean_where_means_were_subtracted(self) -> None:

@@ -210,3 +210,13 @@ def test_the_command_matches_words_too(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "11.txt" in result.stdout
     assert "use more concepts: -k 4." in result.stderr
+
+
+@pytest.mark.parametrize("weights", ["log_entropy", "tfidf", "bm25"])
+def test_an_empty_document_is_similar_to_none(weights: str) -> None:
+    texts = ["rates rise", "banks lend money at rates", "fish swim in the river", "", "dogs and cats are pets"]
+    model = ek.TextConcepts(weights=weights).fit(texts)
+    for query in ("rates", "fish river", "pets money"):
+        found = model.search(query, 5)
+        assert found.scores[found.names.index("4")] == 0.0
+    assert not model.similar("4").names

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import eckart as ek
 from eckart import datasets
-from eckart.errors import MissingValuesError, ParameterError
+from eckart.errors import InputError, MissingValuesError, ParameterError
 from eckart.rank.rules import QUICK, RULES
 from eckart.rank.verdict import RankChoice, Verdict
 
@@ -284,6 +284,9 @@ def test_parts_of_a_non_negative_table():
         assert "only bi-cross-validation" in choice.notes[0]
     with pytest.raises(ParameterError, match="Pass the data"):
         ek.choose_rank(ek.decompose(whole, "nmf", k=2))
+    whole[3, 2] = -7.0
+    with pytest.raises(InputError, match=r"1 entry\. The smallest is -7, in row 4, column 3"):
+        ek.choose_rank(whole, method="nmf")
 
 
 def test_cur_is_asked_like_svd_and_kernels_by_their_decomposition():

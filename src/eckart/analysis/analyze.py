@@ -29,6 +29,7 @@ from eckart.engine.leading import leading
 from eckart.errors import EckartError, InputError, ParameterError
 from eckart.fitted import decomposition_of, is_model
 from eckart.io.arrays.sparse import canonical
+from eckart.io.columns import compare_names
 from eckart.io.entries.rating_lines import RatingLines, is_rating, rating_lines
 from eckart.io.identifiers import without_identifiers
 from eckart.io.open_data import open_with
@@ -148,6 +149,7 @@ def _of_model(
     if data is not None:
         found = open_with(data)
         metadata = getattr(found, "metadata", metadata)
+        compare_names(metadata.column_names, model.column_names)
         matrix = _matrix_of(found)
         if model.left is None:
             model = with_rows(model, found)

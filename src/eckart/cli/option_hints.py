@@ -6,6 +6,8 @@ import difflib
 
 import click
 
+from eckart.cli.tuning import TAKEN
+
 _ELSEWHERE = {
     "n-components": "-k", "n-comps": "-k", "components": "-k", "ncomp": "-k", "ncp": "-k", "n-concepts": "-k",
     "k": "-k", "n": "-n", "random-state": "--seed", "rng": "--seed", "standardize": "--scale", "scaled": "--scale",
@@ -28,6 +30,10 @@ def with_suggestions(error: click.NoSuchOption) -> click.NoSuchOption:
         likely = [f"--{given}"]
     elif known in options:
         likely = [str(known)]
+    elif methods := [method for method, taken in TAKEN.items() if given.replace("-", "_") in taken]:
+        owners = " and ".join(f"'eckart {method.replace('_', '-')}'" for method in methods)
+        message = f"No such option {error.option_name!r}. It is an option of {owners}."
+        return click.NoSuchOption(error.option_name, message=message, ctx=error.ctx)
     else:
         likely = sorted(difflib.get_close_matches(f"--{given}", options, cutoff=0.7))
     hint = f" Did you mean {' or '.join(map(repr, likely))}?" if likely else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 Source = Any
 """A MemorySource or a ConvertingSource, which have a matrix; a RowSource if the matrix would be too large."""
-
-_NUMBERED = re.compile(r"column [0-9]+")
 
 
 def read(
@@ -182,13 +179,14 @@ def _identifiers_beyond(source: Source, names: Sequence[str], wanted: Sequence[s
 
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
     """The source with its columns in the order of `wanted`, matched by name if both have names, and notes."""
+    from eckart.io.columns import are_numbered
     from eckart.io.roles import listed
 
     names = source.metadata.column_names
     title = source.metadata.name
     if wanted is None or names == tuple(wanted):
         return source, []
-    if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
+    if names is None or (are_numbered(names) and not set(names) & set(wanted)):
         return source, [_in_order(source, len(wanted), what)]
     extra = _identifiers_beyond(source, names, wanted, what)
     left = [f"Ignored columns that {what} does not have: {listed(extra)}."] if extra else []

@@ -19,7 +19,7 @@ from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import dense, entries_per_row
 from eckart.engine.matrix import Opened
 from eckart.errors import InputError
-from eckart.io.open_matrix import open_matrix
+from eckart.io.open_matrix import open_matrix, with_columns_of
 from eckart.io.open_rows import open_table
 from eckart.projecting import project
 from eckart.result import SVDDetails
@@ -154,24 +154,13 @@ def rows_of(geometry: Geometry, data: object) -> tuple[Rows, tuple[str, ...] | N
     """Data -> rows with coordinates, in one pass, and their names."""
     if isinstance(data, str | os.PathLike):
         data = open_table(data)
+    data = with_columns_of(data, geometry.d.column_names)
     opened = open_matrix(data)
-    _compare_names(opened.metadata.column_names, geometry.d.column_names)
     here = is_numpy(geometry.right)
     if not here:
         refuse_other_device(place_of(geometry.right), place_of(opened.matrix.prototype), "The model")
     coordinates = project(geometry.d, data)
     return Rows(to_numpy(coordinates) if here else coordinates, opened), opened.metadata.row_names
-
-
-def _compare_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None) -> None:
-    """Refuse columns with other names: another order would silently give wrong coordinates."""
-    if names is None or fitted is None or len(names) != len(fitted) or names == fitted:
-        return
-    place = next(i for i, (name, other) in enumerate(zip(names, fitted, strict=True)) if name != other)
-    raise InputError(
-        f"The rows do not have the same columns as the model: column {place} is {names[place]!r}, but "
-        f"in the model it is {fitted[place]!r}. Use the same columns in the same order."
-    )
 
 
 def rows_of_model(geometry: Geometry) -> Rows | None:
@@ -186,7 +175,18 @@ def rows_of_model(geometry: Geometry) -> Rows | None:
         roots = np.sqrt(to_numpy(details.row_weights))
         coordinates = astype(in_float64(coordinates) / from_numpy(roots, coordinates)[:, None], coordinates.dtype)
         norms = None if norms is None else norms / roots
-    return Rows(coordinates, norms=norms)
+    return Rows(coordinates if norms is None else _without_rounding(coordinates, norms, d.norm), norms=norms)
+
+
+def _without_rounding(coordinates: Array, norms: Numbers, norm: float) -> Array:
+    """Coordinates with 0 for rows that are shorter than their rounding errors, which are relative to the longest rows.
+
+    Otherwise a row of zeros, such as an empty document, would have a direction.
+    """
+    kept = norms > 4 * unit_of(coordinates) * norm
+    if kept.all():
+        return coordinates
+    return coordinates * astype(from_numpy(kept.astype(np.float64), coordinates), coordinates.dtype)[:, None]
 
 
 def _starts(counts: Numbers) -> Numbers:

@@ -14,7 +14,15 @@ from eckart.engine.matrix import Opened
 from eckart.engine.svd_options import SVDOptions
 from eckart.errors import InputError, ParameterError
 from eckart.notes import Note
-from eckart.options import check_choice, check_count, check_fraction, check_tolerance, is_number, memory_bytes
+from eckart.options import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_fraction,
+    check_tolerance,
+    is_number,
+    memory_bytes,
+)
 from eckart.result import Which
 from eckart.wording import SMALLEST, K, assigned, either
 
@@ -93,8 +101,8 @@ def check_settings(short: int, method: str, options: SVDOptions) -> Settings:
         method=method,
         k=everything if k is None else _check_components(k, short),
         target_ratio=target_ratio,
-        center=method == "pca" if options.center is None else bool(options.center),
-        scale=bool(options.scale),
+        center=method == "pca" if options.center is None else check_flag("center", options.center),
+        scale=check_flag("scale", options.scale),
         which=options.which,
         solver=options.solver,
         tolerance=check_tolerance(options.tol),

@@ -90,7 +90,7 @@ def _is_item(first: object) -> bool:
 
 def opened(X: object, memory: int | None) -> Any:
     """X through `open_data`; nested lists are left to scikit-learn's checks, whose messages users know."""
-    if isinstance(X, list | tuple) and not (X and _is_item(X[0])):
+    if isinstance(X, list | tuple) and not hasattr(X, "column_names") and not (X and _is_item(X[0])):
         return X
     try:
         return open_with(X, memory=memory)
@@ -181,7 +181,7 @@ def _take_source(estimator: BaseEstimator, source: Source | RowSource, *, reset:
     if names is not None and known is not None and tuple(known) != tuple(names):
         place = next(i for i, (name, other) in enumerate(zip(names, known, strict=True)) if name != other)
         raise InputError(
-            f"The feature names should match those that were passed during fit: column {place} is "
+            f"The feature names should match those that were passed during fit: column {place + 1} is "
             f"{names[place]!r}, but during fit it was {known[place]!r}. Use the same columns in the "
             "same order."
         )

@@ -18,6 +18,7 @@ from eckart.io.guard import reading
 from eckart.wording import either
 
 CHUNK = 1 << 20
+_WEB = ("http://", "https://", "ftp://", "s3://", "gs://", "file://")
 GZIP_MAGIC = b"\x1f\x8b"
 _PARSING = 4
 """Memory of a text during parsing relative to its size: bytes, cells and numbers."""
@@ -148,6 +149,11 @@ def _refusal(name: str, path: str, error: Exception) -> str:
             "To read text that is not in a file, pipe it into the command and use '-'.",
         )
         return f"{name} does not exist. It has several lines, so it seems to be content and not a path. {remedy}"
+    if "://" in path and not path.startswith(_WEB):
+        return (
+            f"{name} is an address, but Eckart opens only local files and PostgreSQL databases. For another database, "
+            f"{either('run a query with its Python driver, and pass the cursor', 'save the result of a query as CSV')}."
+        )
     if "://" in path:
         return (
             f"{name} is a web address, but Eckart reads only local files. Download the file first, or "
@@ -170,5 +176,5 @@ def _near(path: str) -> str:
         others = [entry.name for entry in os.scandir(folder or ".")]
     except OSError:
         return " The folder does not exist either. Check the path." if folder else " Check the path."
-    close = difflib.get_close_matches(wanted, others[:10_000], n=1)
+    close = difflib.get_close_matches(wanted, others[:10_000], n=1, cutoff=0.75)
     return f" Did you mean {shown(close[0])}?" if close else " Check the path."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,11 +13,12 @@ import numpy as np
 from eckart.aliases import JsonObject
 from eckart.engine.blocks.edges import edges_for
 from eckart.engine.blocks.source import Block, DataSource, Metadata, OfSource, RowSource
-from eckart.errors import ParameterError
+from eckart.errors import InputError, ParameterError
 from eckart.formatting import counted
 from eckart.io.roles import Parts, column_notes, listed, quoted
 from eckart.options import near_match
 
+_NUMBERED = re.compile(r"column [0-9]+")
 _PIECE = 1 << 24
 """Bytes of all columns read at a time."""
 
@@ -67,6 +69,29 @@ class ChosenColumns(OfSource):
 def column_names(source: DataSource) -> tuple[str, ...]:
     """The names of the columns, or x1, x2, ..."""
     return source.metadata.column_names or tuple(f"x{j + 1}" for j in range(source.shape[1]))
+
+
+def are_numbered(names: Sequence[str]) -> bool:
+    """Whether these are the names 'column 1', 'column 2', ... of a file without column names."""
+    return all(map(_NUMBERED.fullmatch, names))
+
+
+def compare_names(names: Sequence[str] | None, fitted: Sequence[str] | None) -> None:
+    """Refuse columns with other names than those of a model: another order would silently give wrong results.
+
+    A different number of columns is refused elsewhere.
+    """
+    if names is None or fitted is None or len(names) != len(fitted) or tuple(names) == tuple(fitted):
+        return
+    if (are_numbered(names) or are_numbered(fitted)) and not set(names) & set(fitted):
+        return
+    place = next(i for i, (name, other) in enumerate(zip(names, fitted, strict=True)) if name != other)
+    same = set(names) == set(fitted)
+    raise InputError(
+        f"The columns are {'not in the same order as those' if same else 'not the same as those'} of the model: "
+        f"column {place + 1} is {quoted(names[place])}, but in the model it is {quoted(fitted[place])}. Use the same "
+        "columns in the same order."
+    )
 
 
 def keep(source: DataSource, indices: Sequence[int]) -> DataSource:

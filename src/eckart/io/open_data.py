@@ -260,7 +260,7 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
     """Mappings, lists of paths or dicts, iterators, data loaders, open files."""
     from eckart.io.objects.arrow_stream import reader_source
     from eckart.io.objects.batches import is_loader
-    from eckart.io.objects.records import mapping_table
+    from eckart.io.objects.records import mapping_table, named_table
     from eckart.io.open_source import open_source
 
     if isinstance(data, Mapping):
@@ -269,7 +269,7 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> DataSource:
             return reader_source(found.to_reader(), "data", options.row_names, memory)
         return _opened(found, options, memory, None)
     if isinstance(data, list | tuple):
-        return _items(data, options, memory)
+        return named_table(data) or _items(data, options, memory)
     if (stream := _open_file(data)) is not None:
         return open_source(stream, options)
     if is_loader(data) or isinstance(data, Iterator):

@@ -5,6 +5,7 @@ Data that do not fit into memory become StackedBlocks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from eckart.engine.backends.select import stored_elsewhere, transfer_to
 from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.source import MemoryRows, MemorySource, Metadata, RowSource, Source, stack_blocks
 from eckart.engine.matrix import Opened, as_given, open_blocks, open_dense, open_sparse
+from eckart.io.columns import compare_names
 from eckart.io.open_data import open_with
 from eckart.io.open_rows import too_large
 from eckart.options import hint_keywords
@@ -79,6 +81,16 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
 def _are_numbers(data: object) -> bool:
     """Whether it is a NumPy or SciPy matrix without records; checked first, because testing for protocols is slow."""
     return data.dtype.kind != "V" if isinstance(data, np.ndarray) else is_sparse(data)
+
+
+def with_columns_of(data: object, fitted: Sequence[str] | None, memory: int | None = None) -> object:
+    """Data for a model, opened if they may have column names, which must be those of the model in the same order."""
+    if fitted is None or _are_numbers(data):
+        return data
+    found = open_with(data, memory=memory)
+    if not _are_numbers(found) and isinstance(found, Source | RowSource):
+        compare_names(found.metadata.column_names, fitted)
+    return found
 
 
 class _Blocks(NamedTuple):

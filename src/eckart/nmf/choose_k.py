@@ -14,6 +14,7 @@ from eckart.nmf.constants import HELD_OUT_RATIO, MOST_TRIED, SPLITS, WORSE_IN_A_
 from eckart.nmf.loss import squared_error
 from eckart.nmf.options import NMFOptions
 from eckart.nmf.result import coordinates, factorise
+from eckart.nmf.table import open_nonnegative
 from eckart.rank.cross_validation import fewest_not_worse
 
 
@@ -22,6 +23,7 @@ def by_parts(table: Matrix, most: int | None, seed: int) -> tuple[int | None, st
     rows, columns = table.shape
     if rows < 8 or columns < 4:
         return None, (f"This rule needs at least 8 rows and 4 columns, but the table is {rows:,} x {columns:,}.")
+    open_nonnegative(table, missing="error")  # messages about parts of the table would count its rows differently
     errors = parts_errors(table, min(most or MOST_TRIED, rows // 2 - 1, columns // 2 - 1), seed=seed)
     k = fewest_not_worse(errors, overlap=HELD_OUT_RATIO)
     mean = errors.mean(axis=1)

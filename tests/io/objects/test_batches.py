@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import eckart as ek
@@ -25,3 +29,17 @@ def test_missing_values_are_reported(values: np.ndarray, rows: int) -> None:
 def test_pairs_of_index_and_row_are_refused_by_their_types() -> None:
     with pytest.raises(InputError, match="A batch is a tuple with entries of type int and Series"):
         ek.decompose(pd.DataFrame(VALUES).iterrows(), "svd", k=1)
+
+
+@pytest.mark.parametrize("kind", [list, iter])
+@pytest.mark.parametrize("batch", [lambda frame: frame, lambda frame: frame.to_dict("list"), pa.table])
+def test_columns_of_batches_are_matched_by_name(kind: Callable[..., Any], batch: Callable[..., Any]) -> None:
+    frame = pd.DataFrame(VALUES, columns=list("abcd"))
+    halves = [batch(frame[:20]), batch(frame[20:][list("dbca")])]
+    if kind is list and isinstance(halves[0], dict):
+        pytest.skip("a list of dicts is a list of rows")
+    found = ek.decompose(kind(halves), "svd", k=4)
+    np.testing.assert_allclose(found.values, np.linalg.svd(VALUES, compute_uv=False))
+    assert found.column_names == tuple("abcd")
+    with pytest.raises(InputError, match=r"after row 20, a batch does not have 'a', but the batches before it do"):
+        ek.decompose(kind([batch(frame[:20]), batch(frame[20:].rename(columns={"a": "e"}))]), "svd", k=1)

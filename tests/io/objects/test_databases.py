@@ -165,6 +165,8 @@ def test_postgresql_by_adbc(server):
     with pytest.raises(ParameterError, match=r"^postgresql://127.*'prices', 'readings'.*key=") as refused:
         ek.decompose(server, k=1)
     assert "secret" not in str(refused.value)
+    with pytest.raises(FileError, match="in a read-only transaction"):
+        ek.decompose(server, k=1, key="with gone as (delete from readings returning a, b) select * from gone")
 
 
 def test_a_connection_without_a_query_says_what_to_do() -> None:

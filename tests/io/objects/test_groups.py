@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
-from eckart.errors import FileError, InputError
+from eckart.errors import FileError, InputError, ParameterError
 
 h5py = pytest.importorskip("h5py")
 VALUES = np.random.default_rng(2).normal(size=(12, 3))
@@ -125,4 +125,16 @@ def test_a_group_that_contains_itself_is_refused(file: Any) -> None:
     group = file.create_group("X")
     group["X"] = group
     with pytest.raises(InputError, match=r"The group contains 'X'\. Choose an array with key="):
-        ek.open_data(file)
+        ek.open_data(file, key="X")
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+def test_x_is_preferred_to_other_matrices_only_in_annotated_data(file: Any, by_path: bool) -> None:
+    file["X"] = 2 * VALUES
+    file.flush()
+    source = file.filename if by_path else file
+    with pytest.raises((InputError, ParameterError), match="Choose an array with key="):
+        ek.decompose(source, "svd", k=1)
+    file.create_group("obs")
+    file.flush()
+    assert ek.decompose(source, "svd", k=1).values[0] == pytest.approx(2 * np.linalg.norm(VALUES, 2))

@@ -494,3 +494,40 @@ def test_repeated_numbers_are_not_row_names(tmp_path: Path) -> None:
     path.write_text("a,b\n1,2.5,3\n1,5,6.5\n2,8,1\n")
     with pytest.raises(FileError, match="line 2 has 3 cells, but the header has 2"):
         ek.decompose(path, "svd", k=1)
+
+
+def test_points_separate_thousands_if_the_user_gives_the_decimal_comma(read: Any) -> None:
+    text = "n;u;v\na;1.234;1,5\nb;598.884;2,5\nc;12;3,5\n"
+    with pytest.raises(FileError, match=r"If the point separates thousands, use decimal=',' or remove it"):
+        read(text)
+    assert read(text, decimal=",").matrix.tolist() == [[1234, 1.5], [598884, 2.5], [12, 3.5]]
+    assert read("n;u;v\na;1.234.567;1,5\nb;598.884;2,5\nc;12;3\n").matrix[0].tolist() == [1234567, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["12,50 €", "2,50 €", "3,99 €"], [12.5, 2.5, 3.99]),
+        (["1.234,50 €", "2,50 €", "3,99 €"], [1234.5, 2.5, 3.99]),
+        (["71,5 kg", "80,2 kg", "64,0 kg"], [71.5, 80.2, 64]),
+    ],
+)
+def test_decimal_commas_of_amounts(read: Any, cells: list[str], expected: list[float]) -> None:
+    source = read("n;u\n" + "".join(f"{name};{cell}\n" for name, cell in zip("abc", cells, strict=True)))
+    assert source.matrix[:, 0].tolist() == expected
+    assert "decimal comma" in said(source)
+    with_points = read("n\tu\tv\n" + "".join(f"a\t{cell}\t1.5\n" for cell in ("$1,234", "$2,345", "$3,456")))
+    assert with_points.matrix[0].tolist() == [1234, 1.5]
+
+
+@pytest.mark.parametrize("cells", ["2XL 3XL 4XL", "12A 13A 101A", "441968101X 123456789X 300000001X", "3b 4b 5b"])
+def test_codes_that_end_in_letters_are_labels(read: Any, cells: str) -> None:
+    source = read("n,u,v\n" + "".join(f"r{i},{cell},{i}\n" for i, cell in enumerate(cells.split())))
+    assert source.metadata.labels["u"] == tuple(cells.split())
+
+
+@pytest.mark.parametrize("cells", ["220V 110V 9V", "1.5A 2A 16A", "12_A 16_A 20_A", "5min 6min 9min", "1EUR 5EUR 7EUR"])
+def test_units_directly_behind_numbers(read: Any, cells: str) -> None:
+    cells = cells.replace("_", "\u00a0")
+    source = read("n,u,v\n" + "".join(f"r{i},{cell},{i}\n" for i, cell in enumerate(cells.split(" "))))
+    assert source.metadata.column_names == ("u", "v")

@@ -19,6 +19,7 @@ from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Centered, Scaled
 from eckart.fitted import takes_fitted
+from eckart.io.open_matrix import with_columns_of
 from eckart.result import Decomposition
 from eckart.text import Table
 
@@ -91,7 +92,7 @@ def row_cos2(d: Decomposition, data: object) -> Table:
 
 def measured(d: Decomposition, data: object) -> tuple[Floats, Floats, tuple[str, ...] | None]:
     """Scores and squared lengths of rows in one pass, and their names if they have any."""
-    opened = open_new_rows(d, data)
+    opened = open_new_rows(d, with_columns_of(data, d.column_names))
     pieces = [(0, opened.matrix)] if opened.matrix.resident else opened.matrix.pieces()
     with np.errstate(over="ignore", invalid="ignore"):
         found = [_image(d, piece, opened.exponent) for _, piece in pieces]

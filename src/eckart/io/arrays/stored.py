@@ -7,7 +7,7 @@ opening differs (`containers`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -308,16 +308,21 @@ def _is_table(found: Any) -> bool:
     return not _is_group(found) and len(getattr(found, "shape", None) or ()) == 2
 
 
+def matrices_of(names: Sequence[str], is_table: Callable[[str], bool]) -> list[str]:
+    """Members of a group that may be the matrix: only the X of AnnData, which may be sparse, or all tables."""
+    if "X" in names and {"obs", "var"} & set(names):
+        return ["X"]
+    return [name for name in names if name == "X" or is_table(name)]
+
+
 def _place(container: Container, name: str) -> str:
     root = container.root
     if not _is_group(root):
         return ""
     names = container.names(root)
-    if "X" in names:
-        return "X"
     if "indptr" in names and "data" in names:
         return ""
-    tables = [key for key in names if _is_table(container.get(root, key))]
+    tables = matrices_of(names, lambda key: _is_table(container.get(root, key)))
     if len(tables) == 1:
         return tables[0]
     seen = ", ".join(repr(key) for key in tables[:20])

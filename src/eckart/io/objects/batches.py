@@ -18,6 +18,7 @@ from eckart.io.objects.arrow_stream import reader_source
 from eckart.io.objects.collected import CollectedRows, Collector
 from eckart.io.objects.records import mapping_table, record_table
 from eckart.io.objects.tensors import plain_array
+from eckart.io.roles import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +88,7 @@ def batch_source(batches: Iterable[object], name: str, memory: int | None) -> Me
         items = itertools.chain([first], items) if first is not None else items
         for block, known in _grouped(items) if _is_row(first) else map(_block, items):
             metadata = metadata if collector.rows else known
-            collector.add(block)
+            collector.add(_in_order(block, known, metadata, collector))
         return collector.finish(Metadata(name, None, metadata.column_names))
     except EckartError:
         collector.close()
@@ -95,6 +96,20 @@ def batch_source(batches: Iterable[object], name: str, memory: int | None) -> Me
     except Exception as error:
         collector.close()
         raise InputError(f"{name}: reading failed after {counted(collector.rows, 'row')}: {reason(error)}.") from error
+
+
+def _in_order(block: Block, known: Metadata, first: Metadata, collector: Collector) -> Block:
+    """The columns of a batch in the order of the first batch, matched by name if both have names."""
+    names, wanted = known.column_names, first.column_names
+    if names is None or wanted is None or names == wanted or len(names) != len(wanted):
+        return block
+    where = {name: j for j, name in enumerate(names)}
+    if missing := [name for name in wanted if name not in where]:
+        raise InputError(
+            f"{collector.name}: after row {collector.rows:,}, a batch does not have {listed(missing)}, but the batches "
+            "before it do. All batches must have the same columns."
+        )
+    return block[:, [where[name] for name in wanted]]
 
 
 def _is_row(item: Any) -> bool:

@@ -31,7 +31,9 @@ _QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 
 def is_database(place: str) -> bool:
     """Whether a path or address leads to a database."""
-    return place.startswith(_SERVERS) or PurePath(place.lower()).suffix in (*_DUCKDB, *_SQLITE)
+    if "://" in place:
+        return place.startswith(_SERVERS)
+    return PurePath(place.lower()).suffix in (*_DUCKDB, *_SQLITE)
 
 
 def database_source(place: str, key: str | None, row_names: str | None, memory: int | None) -> Any:
@@ -170,4 +172,6 @@ def _sqlite(place: str, _memory: int | None) -> Iterator[Database]:
 def _postgresql(place: str, _memory: int | None) -> Iterator[Database]:
     dbapi = require("adbc_driver_postgresql.dbapi", extra="databases", purpose="PostgreSQL")
     with dbapi.connect(place) as connection, contextlib.ExitStack() as opened:
-        yield PostgreSql(connection, opened)
+        database = PostgreSql(connection, opened)
+        database.run("SET TRANSACTION READ ONLY")  # a query that begins with WITH could delete rows
+        yield database

@@ -8,7 +8,7 @@ from typing import Any
 from eckart.engine.blocks.source import RowSource
 from eckart.errors import EckartError, InputError
 from eckart.io.arrays.containers import Hdf5, check_inside
-from eckart.io.arrays.stored import stored_rows
+from eckart.io.arrays.stored import matrices_of, stored_rows
 from eckart.io.guard import reason
 from eckart.io.objects.sliced import is_hdf5, sliced_rows
 from eckart.wording import KEY
@@ -21,10 +21,8 @@ def is_stored(data: object) -> bool:
 
 
 def _only_table(data: Any, names: list[str]) -> str | None:
-    """X, or the only member of two dimensions."""
-    if "X" in names:
-        return "X"
-    tables = [name for name in names if len(getattr(_member(data, name), "shape", ()) or ()) == 2]
+    """The X of AnnData, or the only member of two dimensions."""
+    tables = matrices_of(names, lambda name: len(getattr(_member(data, name), "shape", ()) or ()) == 2)
     return tables[0] if len(tables) == 1 else None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.arrays import is_array, to_numpy
+from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.io.guard import reason
 from eckart.io.roles import listed, quoted
@@ -124,3 +125,11 @@ def records_table(rows: Sequence[Mapping[Any, Any]]) -> pa.Table:
             )
         names.update(dict.fromkeys(row))
     return record_table(list(names), [[row.get(name) for row in rows] for name in names])
+
+
+def named_table(data: Sequence[Any]) -> MemorySource | None:
+    """A table of `eckart.datasets.load`: its numbers with their names; None for other sequences."""
+    if getattr(data, "_fields", ()) != ("values", "row_names", "column_names"):
+        return None
+    values, rows, columns = data
+    return MemorySource(values, Metadata("data", rows, columns))

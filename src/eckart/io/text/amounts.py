@@ -24,10 +24,14 @@ PARENTHESES = "()"
 """The "sign" of a column of plain numbers with some in parentheses."""
 SEPARATORS = ",'\u2019 \u00a0\u2009\u202f"
 """The "sign" of a column of plain numbers with thousands separators."""
-_UNIT = re.compile(r"[^\d(]?\d[\d.,]*[ \u00a0\u202f]?((?![eEdD][+-]?\d+$)(?:°|°?[^\W\d_][\w/*·^-]{0,11}))")
+_UNIT = re.compile(r"[^\d(]?\d[\d.,]*([ \u00a0\u202f]?)((?![eEdD][+-]?\d+$)(?:°|°?[^\W\d_][\w/*·^-]{0,11}))")
 """A number and a unit, such as cm, °C, mmol/L or m/s2; not an exponent."""
 _FEWEST = 3
 """Cells that must have the same unit."""
+_LETTERS = frozenset("mgshdltkxyKVWJNLM")
+_CAPITALS = ("KM", "KG", "CM", "MM", "ML", "KB", "MB", "GB", "TB", "MW", "GW", "HP", "MHZ", "GHZ", "EUR", "USD", "GBP",
+             "CHF", "JPY", "CNY", "INR", "BRL", "PLN", "SEK", "NOK", "DKK")  # fmt: skip
+"""Units of one letter, and in capitals, that may directly follow a whole number; 12A, 2XL and 44196X are codes."""
 _ZERO_FIRST = re.compile(r"\D?0\d")
 _RANKS = ("st", "nd", "rd", "th")
 _CLOCK = re.compile(r"(0?[1-9]|1[0-2]) ?[ap]m", re.IGNORECASE)
@@ -74,16 +78,24 @@ def _unit(known: list[str]) -> str | None:
     (5th) labels.
     """
     found = [_UNIT.fullmatch(cell) for cell in known]
-    units = {match[1] if match else "" for match in found}
+    units = {match[2] if match else "" for match in found}
     if len(known) < _FEWEST or len(units) != 1 or any(_ZERO_FIRST.match(cell) for cell in known):
         return None
     unit = units.pop()
-    return None if _is_label(unit, known) else unit or None
+    is_code = _may_be_code(unit) and not any(match and (match[1] or re.search(r"[.,]", match[0])) for match in found)
+    return None if is_code or _is_label(unit, known) else unit or None
 
 
 def _is_label(unit: str, known: list[str]) -> bool:
     """Whether the numbers with this unit are ranks, days of a month or times of day."""
     return unit.lower() in _RANKS or unit[:3].lower() in _MONTHS or all(map(_CLOCK.fullmatch, known))
+
+
+def _may_be_code(unit: str) -> bool:
+    """Whether whole numbers with these letters behind them, without a blank, are more likely codes than quantities."""
+    if len(unit) == 1:
+        return unit not in _LETTERS and unit != "°"
+    return unit.isalpha() and unit.isupper() and unit not in _CAPITALS
 
 
 def _separator(known: list[str], point: str, *, decimals: bool) -> str | None:

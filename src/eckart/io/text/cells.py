@@ -130,7 +130,7 @@ def advice(cell: str, decimal: str) -> str:
             return f"It looks like a number with a decimal comma. Use {DECIMAL_COMMA}."
         return (
             "The other numbers in the file have a decimal comma, but this number has a point. If the "
-            "point separates thousands, remove it; otherwise write a comma."
+            f"point separates thousands, use {DECIMAL_COMMA} or remove it; otherwise write a comma."
         )
     for is_form, correction in _CORRECTIONS:
         if is_form(cell):

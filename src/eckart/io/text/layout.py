@@ -21,6 +21,10 @@ MOST_COLUMNS = 1 << 21
 """Each column of a text file has a name and takes a few microseconds."""
 _POINTS_AND_COMMA = re.compile(rb"(?<![\d,.])[+-]?\d{1,3}(\.\d{3})+,\d+(?![\d,.])")
 _GROUPS_AND_COMMA = re.compile(r"[+-]?\d{1,3}(['\u2019 \u00a0\u2009\u202f]\d{3})+,\d+", re.ASCII)
+_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", re.ASCII)
+_CERTAIN_COMMA = r"(\d+,(\d{1,2}|\d{4,})|0\d*,\d+|\d{4,},\d+)"
+"""A number whose comma cannot separate thousands."""
+_AMOUNT = re.compile(r"[$€£¥]? ?[+-]?([\d.]*\d,\d+)[ \u00a0\u202f]?([%$€£¥]|°?[^\W\d_][\w/*·^-]{0,11})?", re.ASCII)
 _DECIMAL_POINT = re.compile(rb"(?<![\w,.])\d+\.(\d{1,2}|\d{4,})(?![\w,.])")
 CANDIDATES = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
@@ -100,8 +104,9 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         start, _, comments = _preamble(data)
         records = sample_records(data, start, name)
     rows = _rows(records, delimiter, name)
-    decimal = _with_points(options.decimal or _decimal(rows, delimiter, data, name), data)
-    notes = _notes(decimal, len(comments), given=options.decimal is not None)
+    given = options.decimal is not None
+    decimal = _with_points(options.decimal or _decimal(rows, delimiter, data, name), rows, data, given=given)
+    notes = _notes(decimal, len(comments), given=given)
     if _is_header(rows, decimal, options.header):
         body = min(record_end(data, start) + 1, len(data))
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
@@ -225,9 +230,11 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     commas = [cell for cell in cells if is_number(cell, ",")]
     if _needs_decimal_comma(cells, commas):
         return ","
+    if not commas and _amounts_have_commas(rows):
+        return ","
     if not commas or sum(map(is_grouped, cells)) > len(commas):
         return "."
-    if re.search(rb"(?<![\d,.])(\d+,(\d{1,2}|\d{4,})|0\d*,\d+|\d{4,},\d+)(?![\d,.])", data):
+    if re.search(rf"(?<![\d,.]){_CERTAIN_COMMA}(?![\d,.])".encode(), data):
         return ","
     raise FileError(
         f"{name}: the comma in {commas[0]!r} could separate thousands or decimals, and no other cell "
@@ -243,11 +250,25 @@ def _needs_decimal_comma(cells: list[str], commas: list[str]) -> bool:
     return not all(map(re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch, commas))
 
 
-def _with_points(decimal: str, data: bytes) -> str:
-    """The notation with points between thousands, if some number shows it (1.234,56) and none has another point."""
-    if decimal == "." or not _POINTS_AND_COMMA.search(data) or _DECIMAL_POINT.search(data):
+def _amounts_have_commas(rows: list[list[str]]) -> bool:
+    """Whether numbers with a sign or unit have decimal commas (12,50 €), and no number has a decimal point."""
+    cells = [cell.strip() for cell in chain.from_iterable(rows)]
+    if any("." in cell and is_number(cell) for cell in cells):
+        return False
+    amounts = [found[1].replace(".", "") for cell in cells if (found := _AMOUNT.fullmatch(cell))]
+    return any(re.fullmatch(_CERTAIN_COMMA, amount) for amount in amounts)
+
+
+def _with_points(decimal: str, rows: list[list[str]], data: bytes, *, given: bool) -> str:
+    """The notation with points between thousands, if some number shows it (1.234,56) and none has another point.
+
+    1.234 shows it if the user gave the decimal comma, and 1.234.567 always does.
+    """
+    if decimal == "." or _DECIMAL_POINT.search(data):
         return decimal
-    return ",."
+    points = [cell for cell in map(str.strip, chain.from_iterable(rows)) if _POINTS.fullmatch(cell)]
+    shown = any(given or cell.count(".") > 1 for cell in points)
+    return ",." if shown or _POINTS_AND_COMMA.search(data) else decimal
 
 
 def _is_header(rows: list[list[str]], decimal: str, given: bool | None) -> bool:

@@ -141,3 +141,12 @@ def test_the_verb_refuses_as_the_estimator_does():
     for cutoff in (-1, 1.0, "small", True):
         with pytest.raises(ParameterError, match="cutoff"):
             ek.decompose(table(), "cur", k=2, cutoff=cutoff)
+
+
+def test_transform_has_one_column_for_each_chosen_column():
+    table = np.random.default_rng(5).normal(size=(30, 9))
+    model = ek.CUR(2, n_columns=5).fit(table)
+    scores = model.transform(table)
+    assert (model.n_components_, scores.shape) == (2, (30, len(model.get_feature_names_out())))
+    np.testing.assert_array_equal(scores, table[:, model.columns_] * model.column_scales_)
+    assert "number of chosen columns" in ek.CUR.transform.__doc__

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 import eckart as ek
 from eckart.errors import FileError
+from eckart.locks import FolderLock
 from eckart.spool import Spool, remove_stale, spool_folder
 
 
@@ -330,3 +331,19 @@ def test_a_failed_call_keeps_the_copy_of_a_source_that_its_callback_opened(tmp_p
     np.testing.assert_allclose(ek.decompose(opened.pop(), "svd", k=2).values, values, rtol=1e-9)
     gc.collect()
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_another_run_removes_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    acquire, removed = FolderLock.acquire, []
+
+    def after_removal(folder):
+        if not removed:
+            removed.append(folder)
+            folder.rmdir()
+        return acquire(folder)
+
+    monkeypatch.setattr(FolderLock, "acquire", staticmethod(after_removal))
+    with Spool(tmp_path) as folder:
+        assert folder.is_dir()
+        assert folder != removed[0]
+    assert not list(tmp_path.iterdir())

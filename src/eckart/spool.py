@@ -64,7 +64,7 @@ class Spool:
             except FileExistsError:
                 making.folder = None
                 return False
-            making.lock = lock = FolderLock.acquire(folder)
+            making.lock = lock = _lock_of(folder)
             if lock is None:  # by a run that considered it stale and removes it
                 making.folder = None
                 return False
@@ -90,6 +90,16 @@ class Spool:
 
     def __exit__(self, *_: object) -> None:
         self.remove()
+
+
+def _lock_of(folder: Path) -> FolderLock | None:
+    """The lock of a new folder; None if another run took it, or has already removed the folder."""
+    try:
+        return FolderLock.acquire(folder)
+    except FileNotFoundError:
+        if folder.exists():
+            raise
+        return None
 
 
 @dataclass

@@ -37,6 +37,12 @@ def assert_same_bits(work) -> None:
         assert other == found[0]
 
 
+def test_large_float32_tables() -> None:
+    """So large that compiled loops multiply them."""
+    data = table((3000, 1001), "f4")
+    assert_same_bits(lambda: bits(ek.decompose(data, k=3, solver="lanczos")))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("solver", ["auto", "direct", "gram", "lanczos"])

@@ -9,8 +9,8 @@ import pytest
 
 import eckart as ek
 from eckart.engine import threads
-from eckart.engine.backends import normal
-from eckart.engine.backends.normal import Tiled, Whole, factor_for
+from eckart.engine.backends import normal, products
+from eckart.engine.backends.normal import Compiled, Tiled, Whole, factor_for
 
 
 def laid_out(data: np.ndarray, layout: str) -> np.ndarray:
@@ -32,8 +32,44 @@ def test_tiles_sum_to_the_product(rows: int, columns: int, width: int, dtype: ty
     right = rng.standard_normal((columns, width)).astype(dtype)
     truth = (data.astype(float).T @ (data.astype(float) @ right.astype(float))).T
     block, size = laid_out(data, layout), np.linalg.norm(data.astype(float)) ** 2 * np.linalg.norm(right)
-    for factor in (Tiled.of(right, 1_000_000), Tiled.of(right, 40_000), Tiled.of(right, 1), Whole(right)):
+    factors = [Tiled.of(right, 1_000_000), Tiled.of(right, 40_000), Tiled.of(right, 1), Whole(right)]
+    for factor in [*factors, Compiled(right)] if dtype == np.float32 else factors:
         assert np.abs(factor.normal(block) - truth).max() <= 4.0 * np.finfo(dtype).eps * size
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "width"), [(1, 1, 1), (11, 700, 8), (12, 9, 3), (300, 1025, 16), (121, 3, 7)]
+)
+def test_float32_rows_are_multiplied_in_float64_without_a_copy(rows: int, columns: int, width: int) -> None:
+    rng = np.random.default_rng(rows + columns)
+    data, right = rng.standard_normal((rows, columns)).astype("f4"), rng.standard_normal((columns, width))
+    exact = data.astype(np.longdouble)
+    error = np.abs(Compiled(right).normal(data) - (exact.T @ (exact @ right)).T).max()
+    assert error <= 4.0 * np.finfo(float).eps * float(np.linalg.norm(data)) ** 2 * np.linalg.norm(right)
+
+
+def compile_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use compiled loops for small data too."""
+    monkeypatch.setattr(products, "COMPILE_FROM_BYTES", 0)
+    monkeypatch.setattr(products, "_COMPILED_COLUMNS", 0)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "offset"), [(np.float32, 0.0), (np.float32, 1.0), (np.float32, 1e3), (np.float64, 0.0)]
+)
+def test_bounds_hold_with_compiled_loops(monkeypatch: pytest.MonkeyPatch, dtype: type, offset: float) -> None:
+    rng = np.random.default_rng(6)
+    data = (rng.standard_normal((1201, 301)) * np.geomspace(1, 0.01, 301) + offset).astype(dtype)
+    centred = data.astype(np.longdouble)
+    truth = np.linalg.svd((centred - centred.mean(axis=0)).astype(float), compute_uv=False)[:6]
+    before = ek.decompose(data, "pca", k=6, solver="lanczos")
+    compile_everything(monkeypatch)
+    after = ek.decompose(data, "pca", k=6, solver="lanczos")
+    assert not np.array_equal(before.certificate.lower, after.certificate.lower)  # other sums, so other rounding
+    assert np.allclose(before.mean, after.mean, rtol=1e-14)
+    assert after.certificate.proved
+    assert np.all(after.certificate.lower <= truth * (1 + 1e-13))
+    assert np.all(after.certificate.upper >= truth * (1 - 1e-13))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ SECOND_MULTIPLIER = 0xD6E8FEB86659FD93
 """Odd constants of SplitMix64 and of related mixers (Steele, Lea and Flood 2014, OOPSLA)."""
 _WORDS_AT_A_TIME = {True: 2**15, False: 2**22}
 """On the host a block that fits in cache; on a GPU one that keeps it busy."""
-_COMPILE_FROM = 2**23
+COMPILE_FROM_BYTES = 2**23
 """From this many bytes on, importing Numba (half a second, once) is worthwhile."""
 _ROW_CHUNKS = 16
 
@@ -163,7 +163,7 @@ def host_sums(data: Matrix, first: int, workers: int | None) -> tuple[int, int]:
     if is_sparse(data):
         return _of_csr(data, first, workers)
     data = _as_float(data)
-    if not data.size or (data.nbytes < _COMPILE_FROM and "numba" not in sys.modules):
+    if not data.size or (data.nbytes < COMPILE_FROM_BYTES and "numba" not in sys.modules):
         return dense_sums(data, first)
     return _of_dense(data, first, workers)
 
@@ -204,7 +204,7 @@ def _of_dense(data: np.ndarray, first: int, workers: int | None) -> tuple[int, i
 
 def _of_csr(data: Matrix, first: int, workers: int | None) -> tuple[int, int]:
     values = _as_float(data.data)
-    if values.nbytes < _COMPILE_FROM and "numba" not in sys.modules:
+    if values.nbytes < COMPILE_FROM_BYTES and "numba" not in sys.modules:
         return _stored_sums_on_host(values, data.indices, data.indptr, data.shape[1], first)
     from eckart.engine.compiled import digest as compiled
 

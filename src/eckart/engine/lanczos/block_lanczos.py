@@ -44,7 +44,7 @@ from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound, length_quantile
 from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import kept_vectors, retained_bound
-from eckart.engine.lanczos.rounding import ErrorMeter
+from eckart.engine.lanczos.rounding import WIDTH, ErrorMeter
 from eckart.engine.lanczos.single import begin
 from eckart.engine.lanczos.terms import (
     Assessment,
@@ -349,6 +349,11 @@ class _Run:
         left = self.matrix.trace - float(np.trace(self.basis.projected))
         rounding = self.basis.count * self.matrix.product_error + self.matrix.trace_error()
         return max(left, 0.0) + rounding if np.isfinite(left) else np.inf
+
+    @property
+    def trace_left_with_rounding(self) -> float:
+        """The same with the expected error of a measured trace of T."""
+        return self._trace_left + (0.0 if self.exact else self.basis.count * self.expected_measurement(WIDTH)[1])
 
     def _ride_along_run(self) -> ProbeRun | None:
         return None if self.ride_along is None else self.ride_along.run(self.basis, self.expected_error(self.basis))

@@ -30,6 +30,10 @@ of the complement from random columns, which is far below the trace on flat spec
 """
 _PROBE_STEPS = 3.0
 """Steps that probes take to bound the complement of a spectrum that decays."""
+_LITTLE = 0.75
+"""Trace left for the complement, relative to the k-th value, that falls so far below it in the next steps that the
+complement is bounded without probes.
+"""
 _FEW_PROBES, _NARROW = 4, 8
 """Number of probes that join float64 blocks up to this width. In float32, rounding would exceed what so few show."""
 
@@ -76,7 +80,12 @@ def _with_random(
 
 
 def _probes_due(run: _Run, state: Assessment, width: int) -> bool:
-    """Whether probes join: once in the first cycle, when wanted residuals are small or few passes remain."""
+    """Whether probes join: once in the first cycle, when wanted residuals are small or few passes remain.
+
+    Where the trace bounds the complement well below the wanted values, probes would only widen the blocks.
+    """
+    if run.trace_left_with_rounding <= _LITTLE * float(state.values[state.k - 1]):
+        return False
     if passes_run_out(run):
         return probes_fit(run, width)
     worst = float(state.residuals[: state.k].max())

@@ -210,10 +210,11 @@ def _columns_to_verify(run: _Run, state: Assessment, evidence: Evidence) -> tupl
     # Kernels that multiply tiles of columns are so fast that converting the rows to float64 takes most of this pass.
     if run.matrix.tile > 1:
         return _leading(run, state), WIDTH
-    for width in WIDTHS:
-        if _enough_columns(run, state, evidence, width):
-            return None, width
     wanted = _leading(run, state)
+    for width in WIDTHS:
+        fewer = width <= WIDTH or width < wanted.shape[1] + WIDTHS[0]
+        if fewer and _enough_columns(run, state, evidence, width):
+            return None, width
     held, last = wanted.shape[1], float(state.values[state.k - 1])
     if held == len(state.values):
         return wanted, WIDTH

@@ -165,7 +165,7 @@ def test_columns_and_rows_of_zeros_are_never_chosen():
 
 
 def test_large_sparse_float32_data_have_their_gram_matrix_in_float64(monkeypatch):
-    monkeypatch.setattr("eckart.engine.gram._FAST_WORK", 0.0)
+    monkeypatch.setattr("eckart.engine.gram.FAST_WORK", 0.0)
     monkeypatch.setattr("eckart.engine.gram._SAVING", 4)
     A = counts(300, 50).astype(np.float32)
     d = ek.decompose(A, "svd", k=4, solver="gram")

@@ -16,7 +16,7 @@ SEEDS = [int(seed) for seed in np.random.default_rng(150816).integers(0, 2**31, 
 @pytest.fixture
 def in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small tables take the route of large ones."""
-    monkeypatch.setattr(module, "_FAST_WORK", 0.0)
+    monkeypatch.setattr(module, "FAST_WORK", 0.0)
     monkeypatch.setattr(module, "_SAVING", 4)
 
 

@@ -51,8 +51,12 @@ _BLOCKS_FOR, _FEW_ENTRIES = 4, 2**16
 """For so few components, blocks whose probes ride along take less time from this many stored entries on."""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
-_SKINNY = 0.5
+_SKINNY = 0.75
 """Measured rate of products with a few dense columns relative to that of a Gram matrix."""
+FAST_WORK, _MEASURED_SINGLE = 4e9, 0.75
+"""Below this many multiplications, float32 rows have a float64 Gram matrix. Above, products in float32 and the pass
+that measures their error take this share of its time.
+"""
 _FEW = {"float32": 6, "float64": 12}
 """Up to this many components, blocks of eight columns take more passes but less time on dense data in memory; in
 float32 passes cost less than the work between them.
@@ -69,8 +73,9 @@ _READ_RATE = 1.5e9
 """Bytes per second from a disk."""
 _BLOCKS_HELD = 4
 """Number of blocks in memory at a time: the current one, those read ahead, and their products."""
-_TRIAL_STEPS, _TRIAL_SHARE, _UNTESTED = 5, 0.3, 0.12
-"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors. On sparse
+_TRIAL_STEPS, _TRIAL_SHARE, _UNTESTED = 5, 0.6, 0.12
+"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors: a trial on
+a flat spectrum ends after two or three steps and adds 6 to 20 %, and decaying spectra take half of the time. On sparse
 rows it is not given up before the second share: steps cost little, and residuals stagnate while values of a cluster
 are found.
 """
@@ -258,7 +263,9 @@ def _direct(shape: Shape) -> tuple[float, Choice]:
 def _cross_products(shape: Shape) -> float:
     """Seconds for the matrix of cross-products."""
     if not shape.sparse:
-        return shape.long * shape.short * shape.short / shape.costs.dense_rate[shape.precision]
+        single = shape.precision == "float32" and shape.costs.on_trial
+        cost = shape.work / shape.costs.dense_rate["float64" if single else shape.precision]
+        return cost * (_MEASURED_SINGLE if single and shape.work > FAST_WORK else 1.0)
     # Each row multiplies its stored entries with each other.
     rate = _PAIR_RATE["compiled" if shape.entries >= COMPILE_FROM else "scipy"]
     faster = shape.costs.sparse_rate / HostBackend.costs.sparse_rate

@@ -26,7 +26,7 @@ from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
 from eckart.engine.backends.symmetric import SymmetricMatrix, by_all, leading_pairs, squares_without
 from eckart.engine.certificate import residual_bounds
-from eckart.engine.choose import SMALL_WORK
+from eckart.engine.choose import FAST_WORK, SMALL_WORK
 from eckart.engine.digest import generator
 from eckart.engine.direct import check_finite, singular_triplets, solve_direct
 from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick, remaining_squares
@@ -34,8 +34,6 @@ from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
 from eckart.engine.threads import one_blas_thread
 
-_FAST_WORK = 4e9
-"""Below this many multiplications a float64 Gram matrix is cheap enough."""
 _SAVING = 16
 """A float32 Gram matrix saves n/4 float64 multiplications per entry. The pass that measures its error takes two per
 column, plus conversions. It pays if the data have this many times as many columns (measured).
@@ -102,7 +100,7 @@ def worth_measuring(shape: tuple[int, int], request: Request) -> bool:
     """Whether a Gram matrix in float32 and the pass that measures its error cost less than one in float64."""
     rows, size = shape
     few = request.k is None or _SAVING * (request.k + _EXTRA + _RANDOM[1]) <= size
-    return few and rows * size * size > _FAST_WORK and not request.smallest
+    return few and rows * size * size > FAST_WORK and not request.smallest
 
 
 def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solution:

@@ -90,7 +90,9 @@ class DenseProducts:
     def _compiles(self) -> bool:
         """Whether there are enough rows, stored one after the other, for loops to be worth their compilation."""
         matrix = self.rows.matrix
-        return isinstance(matrix, np.ndarray) and matrix.nbytes >= COMPILE_FROM_BYTES and matrix.flags.c_contiguous
+        if not isinstance(matrix, np.ndarray) or matrix.dtype.char not in "fd":
+            return False
+        return matrix.nbytes >= COMPILE_FROM_BYTES and matrix.flags.c_contiguous
 
     @property
     def _stored(self) -> RowBlocks | None:

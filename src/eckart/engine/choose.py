@@ -18,7 +18,7 @@ from eckart.engine.lanczos.restart import MOST_FROZEN
 from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
 from eckart.engine.solution import Request
-from eckart.engine.trial import SPARSE_CHECK, SPARSE_STEP, Trial
+from eckart.engine.trial import Trial, trial_of
 from eckart.errors import MemoryBudgetError, ParameterError
 from eckart.wording import MEMORY, assigned
 
@@ -51,8 +51,6 @@ _BLOCKS_FOR, _FEW_ENTRIES = 4, 2**16
 """For so few components, blocks whose probes ride along take less time from this many stored entries on."""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
-_SKINNY = 0.75
-"""Measured rate of products with a few dense columns relative to that of a Gram matrix."""
 FAST_WORK, _MEASURED_SINGLE = 4e9, 0.75
 """Below this many multiplications, float32 rows have a float64 Gram matrix. Above, products in float32 and the pass
 that measures their error take this share of its time.
@@ -73,12 +71,6 @@ _READ_RATE = 1.5e9
 """Bytes per second from a disk."""
 _BLOCKS_HELD = 4
 """Number of blocks in memory at a time: the current one, those read ahead, and their products."""
-_TRIAL_STEPS, _TRIAL_SHARE, _UNTESTED = 5, 0.6, 0.12
-"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors: a trial on
-a flat spectrum ends after two or three steps and adds 6 to 20 %, and decaying spectra take half of the time. On sparse
-rows it is not given up before the second share: steps cost little, and residuals stagnate while values of a cluster
-are found.
-"""
 
 
 @dataclass(frozen=True)
@@ -147,8 +139,8 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
 
 def _tried(shape: Shape, cost: float, choice: Choice, alternative: float) -> tuple[float, Choice]:
     """Rank block Lanczos just below the cost of the Gram matrix if its first steps are worth a trial, else above."""
-    trial = _trial(shape, choice, alternative)
-    if trial.cost(_TRIAL_STEPS) > _TRIAL_SHARE * trial.alternative:
+    trial = trial_of(shape, choice, alternative)
+    if not trial.worth_a_start:
         return max(cost, 1.01 * alternative), choice
     return min(cost, 0.99 * alternative), replace(choice, trial=trial)
 
@@ -235,15 +227,6 @@ def _on_trial(shape: Shape, request: Request) -> bool:
     resident = not shape.block_bytes and shape.costs.on_trial
     size = _SPARSE_GRAM if shape.sparse else _GRAM_SIZE
     return resident and shape.short <= size and request.k is not None and not request.smallest
-
-
-def _trial(shape: Shape, choice: Choice, alternative: float) -> Trial:
-    # On sparse rows, whose steps cost little, only slow runs are given up, and probes do not ride along in these.
-    width = choice.block if shape.sparse else choice.block + 5
-    rate = shape.costs.sparse_rate if shape.sparse else _SKINNY * shape.costs.dense_rate[shape.precision]
-    product = 4.0 * shape.entries * width / rate
-    constants = (SPARSE_STEP, SPARSE_CHECK, _UNTESTED * alternative) if shape.sparse else ()
-    return Trial(product, width, shape.short, choice.capacity, alternative, *constants)
 
 
 def _few(shape: Shape, request: Request) -> bool:

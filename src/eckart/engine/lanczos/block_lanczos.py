@@ -44,7 +44,7 @@ from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, RideAlong, best_probe_bound, length_quantile
 from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import kept_vectors, retained_bound
-from eckart.engine.lanczos.rounding import WIDTH, ErrorMeter
+from eckart.engine.lanczos.rounding import ErrorMeter
 from eckart.engine.lanczos.single import begin
 from eckart.engine.lanczos.terms import (
     Assessment,
@@ -332,7 +332,7 @@ class _Run:
 
     def _complement(self, state: Assessment) -> float | None:
         """A bound of the complement of the basis that proves the goal; None if no such bound is known."""
-        known = min(self._trace_left, self.proofs.bound)
+        known = min(self.trace_left, self.proofs.bound)
         limit = float(state.values[state.k - 1]) + 0.5 * state.goal
         if known > limit and self.ride_along is None and not self.exhausted:
             return None
@@ -344,16 +344,11 @@ class _Run:
         return complement if complement <= needed or (self.exhausted and complement < np.inf) else None
 
     @property
-    def _trace_left(self) -> float:
+    def trace_left(self) -> float:
         """The part of the trace left for the complement of the basis."""
         left = self.matrix.trace - float(np.trace(self.basis.projected))
         rounding = self.basis.count * self.matrix.product_error + self.matrix.trace_error()
         return max(left, 0.0) + rounding if np.isfinite(left) else np.inf
-
-    @property
-    def trace_left_with_rounding(self) -> float:
-        """The same with the expected error of a measured trace of T."""
-        return self._trace_left + (0.0 if self.exact else self.basis.count * self.expected_measurement(WIDTH)[1])
 
     def _ride_along_run(self) -> ProbeRun | None:
         return None if self.ride_along is None else self.ride_along.run(self.basis, self.expected_error(self.basis))
@@ -373,7 +368,7 @@ class _Run:
         ride_along = None if self._probed is None or self._probed[0] != self.steps else self._probed[1]
         proofs = self.proofs
         return Evidence(
-            self.basis, ride_along, proofs.phase, proofs.frozen_at(self.steps), proofs.retained, self._trace_left
+            self.basis, ride_along, proofs.phase, proofs.frozen_at(self.steps), proofs.retained, self.trace_left
         )
 
     # Restarts

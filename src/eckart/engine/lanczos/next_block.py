@@ -15,6 +15,7 @@ from eckart.engine.lanczos.convergence import needed_residual
 from eckart.engine.lanczos.look_ahead import Ahead
 from eckart.engine.lanczos.probe_bound import RideAlong
 from eckart.engine.lanczos.restart import room_left
+from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.lanczos.terms import PROBES, Assessment
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _probes_due(run: _Run, state: Assessment, width: int) -> bool:
 
     Where the trace bounds the complement well below the wanted values, probes would only widen the blocks.
     """
-    if run.trace_left_with_rounding <= _LITTLE * float(state.values[state.k - 1]):
+    if _little_trace_left(run, float(state.values[state.k - 1])):
         return False
     if passes_run_out(run):
         return probes_fit(run, width)
@@ -95,6 +96,12 @@ def _probes_due(run: _Run, state: Assessment, width: int) -> bool:
     if not run.rode_along and run.schedule.slow(run.target.tolerance**0.5, slowest=_columns_cost_time(run)):
         run.flat, run.schedule.most = True, _FLAT_CHECKS
     return probes_fit(run, width)
+
+
+def _little_trace_left(run: _Run, last: float) -> bool:
+    """Whether the trace left for the complement, with what measuring T adds to it, is small relative to a value."""
+    rounding = 0.0 if run.exact else run.basis.count * run.expected_measurement(WIDTH)[1]
+    return run.trace_left + rounding <= _LITTLE * last
 
 
 def _converges_soon(run: _Run, state: Assessment) -> bool:

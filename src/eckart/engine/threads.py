@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -75,6 +77,17 @@ def largest_unpacked_product() -> int:
 
 _UNPACKED = 1_000_000
 _AVX512 = ("SkylakeX", "Cooperlake", "SapphireRapids")
+
+
+@lru_cache(maxsize=1)
+def is_amd() -> bool:
+    """Whether the processor is one of AMD: which way of multiplying is fastest depends on it."""
+    try:
+        with Path("/proc/cpuinfo").open() as file:
+            described = file.read(4096)
+    except OSError:
+        described = platform.processor()
+    return "AuthenticAMD" in described
 
 
 @lru_cache(maxsize=1)

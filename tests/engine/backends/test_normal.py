@@ -52,6 +52,7 @@ def compile_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use compiled loops for small data too."""
     monkeypatch.setattr(products, "COMPILE_FROM_BYTES", 0)
     monkeypatch.setattr(products, "_COMPILED_COLUMNS", 0)
+    monkeypatch.setattr(products, "is_amd", lambda: True)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,13 @@ def test_blas_decides(monkeypatch: pytest.MonkeyPatch, libraries: list[str | Non
         assert isinstance(factor_for(np.ones((900, 64))), Whole)
     finally:
         threads.largest_unpacked_product.cache_clear()
+
+
+def test_processors_that_multiply_wide_blocks_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(normal, "largest_unpacked_product", lambda: 1_000_000)
+    monkeypatch.setattr(normal, "is_amd", lambda: False)
+    for dtype, width, expected in (("f4", 8, Tiled), ("f4", 16, Whole), ("f8", 16, Tiled)):
+        assert isinstance(factor_for(np.ones((900, width), dtype)), expected)
 
 
 @pytest.mark.parametrize("product", [0, 1_000_000])

@@ -19,6 +19,7 @@ from eckart.engine.backends.normal import Compiled, Factor, factor_for
 from eckart.engine.operator import MomentsAndProduct, Products
 from eckart.engine.parallel import each, fold
 from eckart.engine.prepare import Convert
+from eckart.engine.threads import is_amd
 
 if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
@@ -37,7 +38,9 @@ takes 0.2 ms, which is half the time of this many.
 """
 _ACCUMULATOR_BYTES = 2**28
 _COMPILED_COLUMNS = 1000
-"""Columns from which a compiled loop is faster than BLAS in float32 (.85 of the time at 1,500, 1.1 at 400)."""
+"""Columns from which a compiled loop is faster than BLAS in float32 on processors of AMD (.85 of the time at 1,500, 1.1
+at 400); on those of Intel it is slower.
+"""
 
 
 class RowProducts(Products, Protocol):
@@ -251,7 +254,7 @@ class DenseProducts:
         factor = self._operand(right)
         if not self.by_rows:
             return factor
-        single = factor.dtype == np.float32 and factor.shape[0] >= _COMPILED_COLUMNS
+        single = factor.dtype == np.float32 and factor.shape[0] >= _COMPILED_COLUMNS and is_amd()
         return Compiled(factor) if single and self._compiles else factor_for(factor)
 
     def _normal(self, block: Array, factor: Array | Factor) -> Array:

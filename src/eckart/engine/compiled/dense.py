@@ -81,8 +81,8 @@ def _add_normal(block, factor, part):  # type: ignore[no-untyped-def]
 def _add_normal_single(block, factor, part):  # type: ignore[no-untyped-def]
     """The same in float32.
 
-    With 24 sums in registers it takes .65 to .97 of the time of BLAS for 8 to 64 columns of Q (1,500 and more columns
-    of A; AMD EPYC, Zen 4).
+    With 24 sums in registers it takes .65 to .97 of the time of BLAS for 8 to 64 columns of Q on AMD EPYC (Zen 4; 1,500
+    and more columns of A), but more on Intel Xeon.
     """
     zero = np.float32(0.0)
     for i in range(0, block.shape[0], 6):

@@ -74,12 +74,7 @@ def solve_lanczos(
         problem.tile,
         problem.data.resident,
     )
-    # The smallest values are known only relative to c, where the tolerance says little, so it is kept strict.
-    tolerance = min(request.tolerance, _SMALLEST_TOLERANCE) if request.smallest else request.tolerance
-    target = Target(
-        request.k, request.target_ratio, tolerance, request.failure_probability, request.max_passes, problem.note,
-        None if request.smallest else request.flat_tolerance, worth,
-    )  # fmt: skip
+    target = _target(problem, request, worth)
     first = Start(start, shifted(start, product), capacity, probes, most, single)
     try:
         pairs = block_lanczos(
@@ -89,6 +84,15 @@ def solve_lanczos(
         return _zero(problem, backend, request, start)
     remaining = None if products is None else _remaining_squares(pairs, backend, start, products)
     return _solution(pairs, request, shift, 1 if single else block, remaining)
+
+
+def _target(problem: Problem, request: Request, worth: Callable[[int, float], bool] | None) -> Target:
+    """The smallest values are known only relative to c, where the tolerance says little, so it is kept strict."""
+    tolerance = min(request.tolerance, _SMALLEST_TOLERANCE) if request.smallest else request.tolerance
+    return Target(
+        request.k, request.target_ratio, tolerance, request.failure_probability, request.max_passes, problem.note,
+        None if request.smallest else request.flat_tolerance, worth,
+    )  # fmt: skip
 
 
 class _ZeroMatrixError(Exception):

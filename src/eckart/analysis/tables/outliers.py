@@ -109,7 +109,8 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
     """Tabulate the limits of T2 and Q for fitted rows and for new rows.
 
-    Fitted rows lie closer to the components than new rows do, so their limits are smaller.
+    Fitted rows lie closer to the components than new rows do, so the limits of Q are smaller for them. The limit of T2
+    is smaller too if the components are well separated from the noise.
 
     {Parameters: d [PCA or SVD], k [model], confidence; Returns: Table}
         One row per statistic: its limit and how the limit is computed. If the decomposition does not contain the scores

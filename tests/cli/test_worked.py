@@ -59,7 +59,7 @@ def test_options_reach_the_library() -> None:
     )
     assert "‖A - A_1‖_F" in run("worked", "svd", POINTS, "-k", "1").stdout
     assert "as specified" in run("worked", "cur", POINTS, "--rows", "1,1", "--columns", "2").stdout
-    assert "rbf kernel" in run("worked", "kernel-pca", POINTS, "--kernel", "rbf", "--gamma", "1/2").stdout
+    assert "RBF kernel" in run("worked", "kernel-pca", POINTS, "--kernel", "rbf", "--gamma", "1/2").stdout
     assert "seed 3" in run("worked", "cur", POINTS, "--seed", "3").stdout
     assert "A^5" in run("worked", "diagonalize", "2 1; 1 2", "--power", "5").stdout
 

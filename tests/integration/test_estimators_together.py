@@ -121,7 +121,7 @@ def test_files(make, tmp_path):
     assert list(model.feature_names_in_) == NAMES
     assert_allclose(model.transform(frame), plain.transform(IRIS), atol=1e-12)
     frame[NAMES[::-1]].to_csv(tmp_path / "turned.csv", index=False)
-    with pytest.raises(InputError, match="column 0 is 'petal width', but during fit it was 'sepal length'"):
+    with pytest.raises(InputError, match="column 1 is 'petal width', but during fit it was 'sepal length'"):
         model.transform(tmp_path / "turned.csv")
     frame[NAMES[:2]].to_csv(tmp_path / "narrow.csv", index=False)
     with pytest.raises(InputError, match="X has 2 features, but"):

@@ -146,3 +146,25 @@ def test_fewer_components_leave_a_larger_residual(tmp_path: Path) -> None:
         assert d.details.residual_schatten4 == pytest.approx(expected, rel=1e-9)
     few = ek.IncrementalPCA(3).fit(table[:8]).decomposition_  # fewer rows than columns
     assert few.details.residual_schatten4 == pytest.approx(_schatten4(table[:8], 3), rel=1e-9)
+
+
+@pytest.mark.parametrize("storage", ["array", "csr", "stream"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(("rows", "columns", "rank", "k"), [(3, 4, 3, 1), (37, 40, 20, 30), (60, 150, 60, 3)])
+def test_the_share_of_the_smallest_components_of_wide_tables(
+    rows: int, columns: int, rank: int, k: int, dtype: str, storage: str
+) -> None:
+    """Vectors of zero values come from the null space, or the interval says that they may explain anything."""
+    rng = np.random.default_rng([rows, columns])
+    data = (rng.standard_normal((rows, rank)) @ rng.standard_normal((rank, columns))).astype(dtype)
+    given = sp.csr_array(data) if storage == "csr" else data
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        d = ek.decompose(given, "pca", k=k, which="smallest", solver="lanczos", stream=storage == "stream")
+    centred = data.astype(float) - data.mean(axis=0, dtype=float)
+    basis = np.linalg.qr(d.right.astype(float))[0]
+    share = np.sum((centred @ basis) ** 2) / np.sum(centred**2)
+    low, high = d.certificate.explained
+    assert low - 1e-13 <= share <= high + 1e-13
+    if storage != "stream" and dtype == "f8":
+        assert high - low < 1e-5

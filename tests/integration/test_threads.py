@@ -43,6 +43,13 @@ def test_large_float32_tables() -> None:
     assert_same_bits(lambda: bits(ek.decompose(data, k=3, solver="lanczos")))
 
 
+@pytest.mark.parametrize("options", [{"explain": 0.9}, {"k": 4, "solver": "gram"}], ids=str)
+def test_large_wide_tables(options: dict[str, object]) -> None:
+    """Their Gram matrix is centred afterwards, by products that BLAS shares among threads."""
+    data = table((900, 1000), "f8") - 3.0
+    assert_same_bits(lambda: bits(ek.decompose(data, **options)))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("solver", ["auto", "direct", "gram", "lanczos"])

@@ -14,7 +14,7 @@ from eckart.engine.certificate import undetermined_groups
 from eckart.engine.choose import Choice
 from eckart.engine.matrix import Opened
 from eckart.engine.settings import Settings
-from eckart.engine.solution import Solution
+from eckart.engine.solution import Solution, share_with_residuals
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import euclidean
@@ -60,15 +60,14 @@ def assemble(
     def device(numbers: np.ndarray | None) -> Array | None:
         return None if numbers is None else from_numpy(np.asarray(numbers, kind), problem.prototype)
 
-    rows, columns = opened.matrix.shape
     scaled = unit(values)
     check_range(scaled, dtype, "singular values")
     return Decomposition(
         method=settings.method,
         values=device(scaled),
         right=astype(right * signs, dtype),
-        rows=rows,
-        columns=columns,
+        rows=opened.matrix.shape[0],
+        columns=opened.matrix.shape[1],
         norm=float(unit(np.sqrt(problem.total))),
         weight=moments.weight if weight is None else weight,
         left=None if left is None else astype(left * signs, dtype),
@@ -113,9 +112,8 @@ def check_range(values: np.ndarray, dtype: object, name: str) -> None:
     single = _is_single(dtype)
     largest = float(np.maximum.reduce(values, initial=0.0))  # NaN if one of them is
     if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
-        kind = "float32" if single else "float64"
         raise NotFiniteError(
-            f"The {name} overflow {kind}: the largest is about {largest:.3g}. "
+            f"The {name} overflow {'float32' if single else 'float64'}: the largest is about {largest:.3g}. "
             f"{'Convert the data to float64, or divide them' if single else 'Divide the data'} by a "
             "large number first."
         )
@@ -146,7 +144,7 @@ def _certificate(
     )
 
     def make() -> Certificate:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        with np.errstate(all="ignore"):
             return certify(solution, measured, settings, unit, dtype, errors)
 
     return make() if solution.long_vectors is not None or measured.transposed else make
@@ -161,14 +159,18 @@ def certify(
     errors: Errors,
 ) -> Certificate:
     """The bounds of the solver as shares, singular values and angles."""
-    k, total = len(solution.values), problem.total
+    k, total, smallest = len(solution.values), problem.total, settings.which == "smallest"
     low, high = explained(solution, total, problem.total_error, _unit_of(dtype))
+    residuals = _residuals(solution, problem, errors, _unit_of(dtype), smallest=smallest)
+    if smallest and problem.transposed and solution.solver == "lanczos":
+        changes = residuals * _square_of_largest(solution, problem)[1]
+        high = max(high, share_with_residuals(solution, changes, total - problem.total_error))
     return Certificate(
         explained=(low, high),
         # Rounded outwards by one unit: undoing the power of two may lead to subnormal numbers.
         lower=np.maximum(np.nextafter(unit(np.sqrt(solution.lower[:k])), -np.inf), 0.0),
         upper=np.nextafter(unit(np.sqrt(solution.upper[:k])), np.inf),
-        residuals=_residuals(solution, problem, errors, _unit_of(dtype), smallest=settings.which == "smallest"),
+        residuals=residuals,
         angle=angle_bound(solution, settings, _unit_of(dtype), errors.moved, transposed=problem.transposed),
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
@@ -176,7 +178,7 @@ def certify(
         tolerance=settings.accuracy(problem.precision, min(problem.shape)),
         proved=bool(solution.proved),
         passes=problem.passes,
-        summary=summary_of(solution, low, high, smallest=settings.which == "smallest"),
+        summary=summary_of(solution, low, high, smallest=smallest),
     )
 
 

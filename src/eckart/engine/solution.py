@@ -137,3 +137,11 @@ def pick(spectrum: np.ndarray, k: int, *, smallest: bool) -> np.ndarray:
     """Indices of the wanted values of a decreasing spectrum: the first k, or the last k in increasing order."""
     size = len(spectrum)
     return np.arange(size - 1, size - 1 - k, -1) if smallest else np.arange(k)
+
+
+def share_with_residuals(solution: Solution, residuals: np.ndarray, total: float) -> float:
+    """Upper bound of the share of long vectors of the smallest values: v^T G v <= s^2 + ||G v - s^2 v||.
+
+    B v / s may have a large part along the leading vectors if s is close to zero.
+    """
+    return min(1.0, float(np.sum(solution.values + residuals)) / total) if total > 0.0 else 1.0

@@ -21,6 +21,8 @@ _UNKNOWN = 0.01
 """Long vectors that rounding may have moved by more than this are no longer B v / s."""
 _LONG = 256
 """LAPACK's vectors of this length may be orthonormal only to 1e-13 (see `tall.gram`), shorter ones never."""
+_GRAM_FOR_NULL = 2000
+"""Side up to which a Gram matrix is formed only for the vectors of zero values, if another solver found them."""
 _NULL = 1e-10
 """Eigenvalues of B^T B above this share of the largest have eigenvectors that rounding does not affect."""
 
@@ -73,7 +75,8 @@ def _long_right_vectors(
     """The right vectors of a wide matrix, with those of zero values from its null space."""
     long, moved = _long_vectors(problem, solution.vectors, values, measure=measure, smallest=smallest)
     unknown = moved >= _UNKNOWN
-    if solution.solver != "gram" or not smallest or not unknown.any():
+    formed = solution.solver == "gram" or (problem.data.resident and problem.shape[1] <= _GRAM_FOR_NULL)
+    if not formed or not smallest or not unknown.any():
         return long, Errors(moved)
     with one_blas_thread():
         long, residuals = _with_null_vectors(problem, long, unknown)

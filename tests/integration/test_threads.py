@@ -43,7 +43,9 @@ def test_large_float32_tables() -> None:
     assert_same_bits(lambda: bits(ek.decompose(data, k=3, solver="lanczos")))
 
 
-@pytest.mark.parametrize("options", [{"explain": 0.9}, {"k": 4, "solver": "gram"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"explain": 0.9}, {"k": 4, "solver": "gram"}, {"k": 3, "which": "smallest"}], ids=str
+)
 def test_large_wide_tables(options: dict[str, object]) -> None:
     """Their Gram matrix is centred afterwards, by products that BLAS shares among threads."""
     data = table((900, 1000), "f8") - 3.0

@@ -247,7 +247,8 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
         request.target_ratio, spectrum[:k], spectrum[:k], problem.total, problem.total_error(), len(spectrum)
     )
     chosen = pick(spectrum, k, smallest=request.smallest)
-    basis: Array = from_numpy(np.ascontiguousarray(vectors @ found.rotation[chosen].T), problem.prototype)
+    with one_blas_thread():  # BLAS adds in another order on several threads
+        basis: Array = from_numpy(np.ascontiguousarray(vectors @ found.rotation[chosen].T), problem.prototype)
     near = slack[chosen]
     lower = np.maximum(np.maximum(singular[chosen] - near, 0.0) ** 2 - found.squared, 0.0)
     upper = (singular[chosen] + near) ** 2 + found.squared

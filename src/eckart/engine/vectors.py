@@ -90,7 +90,8 @@ def _long_vectors(
 
     If s is small, B v has rounding errors along the leading vectors, which QR removes.
     """
-    product = astype(problem.product(short, measure=measure), namespace(short).float64)
+    with one_blas_thread():  # the correction for means is a product that BLAS would share among threads
+        product = astype(problem.product(short, measure=measure), namespace(short).float64)
     # ||computed B v - B v|| <= gamma(n) ||D||_F, for products in float64.
     rounding = gamma(problem.shape[1] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
     moved = np.minimum(rounding / np.maximum(values, 1e-300), 1.0)

@@ -19,11 +19,11 @@ narrow blocks are checked less often.
 
 _SKINNY = 0.75
 """Measured rate of products with a few dense columns relative to that of a Gram matrix."""
-_STEPS, _SHARE, _UNTESTED = 5, 0.6, 0.12
-"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors: a trial on
-a flat spectrum ends after two or three steps and adds 6 to 20 %, and decaying spectra take half of the time. On sparse
-rows it is not given up before the second share: steps cost little, and residuals stagnate while values of a cluster
-are found.
+_STEPS, _SHARE, _UNTESTED = 5, 0.3, 0.12
+"""Block Lanczos is tried if this many steps cost at most this share of the Gram matrix and its eigenvectors. A trial on
+a flat spectrum adds up to this share, and more spectra are flat at the cut than it seems: k is often beyond the signal.
+On sparse rows it is not given up before the second share: steps cost little, and residuals stagnate while values of a
+cluster are found.
 """
 
 

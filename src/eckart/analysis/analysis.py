@@ -11,12 +11,14 @@ from eckart.analysis.column_roles import ColumnRole
 from eckart.analysis.measures import floats, svd_details
 from eckart.analysis.recommendation import Recommendation
 from eckart.analysis.unusual import Outliers
+from eckart.documentation import document
 from eckart.engine.leading import leading
 from eckart.rank.verdict import RankChoice
 from eckart.registry import method_of
 from eckart.result import Decomposition
 
 
+@document
 @dataclass(frozen=True)
 class Analysis:
     """Result of `analyze`: a decomposition and everything that the report shows about it.
@@ -48,10 +50,7 @@ class Analysis:
     requested : bool
         Whether you set the number of components, instead of leaving it to the rules.
 
-    See Also
-    --------
-    analyze : Analyse data or a model.
-    report : Write the report in one call.
+    {See Also: analyze, report}
 
     Examples
     --------

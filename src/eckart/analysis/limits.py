@@ -38,6 +38,7 @@ class Spectrum:
     counts: Floats
     """How many components each entry of `left_out` stands for."""
     rows: float
+    """n, or the sum of the row weights."""
     centred: bool = True
 
     @property

@@ -15,6 +15,7 @@ from eckart.analysis.measures import floats
 from eckart.analysis.report.contents import answer
 from eckart.analysis.report.method_section import components_table
 from eckart.analysis.report.supplementary_section import supplementary
+from eckart.documentation import document
 from eckart.fitted import decomposition_of
 from eckart.formatting import clean
 from eckart.notes import for_door
@@ -85,6 +86,7 @@ def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = (),
     return "\n".join(lines).rstrip() + "\n"
 
 
+@document
 @hint_keywords
 def summary(model: object, *, width: int = 80) -> str:
     """Summarise a decomposition or a fitted estimator in plain text, as the command line does.
@@ -101,10 +103,7 @@ def summary(model: object, *, width: int = 80) -> str:
     str
         The summary. Everything except names is ASCII.
 
-    See Also
-    --------
-    analyze : Analyse data.
-    report : HTML report.
+    {See Also: analyze, report}
 
     Examples
     --------

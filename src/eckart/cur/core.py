@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.arrays import EPSILON, Array, Matrix, astype, from_numpy, is_array, is_numpy, namespace, to_numpy
 from eckart.engine.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from eckart.cur.slices import Slice
 
 
 @dataclass(frozen=True)
@@ -149,21 +152,6 @@ class RowSpace:
     """Indices of linearly independent rows that span the same space."""
 
 
-class Looked(Protocol):
-    """A slice of rows, see `operators.slices`."""
-
-    @property
-    def stored(self) -> Matrix: ...
-    @property
-    def chosen(self) -> Array: ...
-    @property
-    def image(self) -> Array: ...
-    @property
-    def squares(self) -> float: ...
-    @property
-    def outside(self) -> float: ...
-
-
 @dataclass(frozen=True)
 class SliceSums:
     """Results of one pass over A: [P, G] of [C, A Q_R], ||N||^2, ||A||^2, ||A - A Q_R Q_R^T||^2 (or NaN), and C."""
@@ -201,7 +189,7 @@ def scaled_as_returned(array: Array, scales: Array, dtype: str) -> Array:
     return product if dtype == "float64" else astype(astype(product, namespace(product).float32), product.dtype)
 
 
-def look(part: Looked, scales: np.ndarray, dtype: str = "float64") -> SliceSums:
+def slice_sums(part: Slice, scales: np.ndarray, dtype: str = "float64") -> SliceSums:
     """Factor one slice of rows. On the host, rows without an entry in C are left out: they have nothing to factor."""
     chosen, image, missed = part.chosen, part.image, 0.0
     if is_numpy(chosen):

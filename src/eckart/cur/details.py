@@ -16,17 +16,21 @@ class Bound:
     """A bound of ||A - C U R|| from the literature."""
 
     bound: float
+    """Upper bound of the error, in the units of the data."""
     applies: bool
     """Whether columns, rows and core were chosen as the theorem requires."""
     proved: bool
+    """Whether a theorem proves the bound for this choice, with all its constants."""
     statement: str
     """The bound as a formula, with its numbers."""
     factor: float | None = None
     """Bound / ||A - A_k||, for bounds without an additive term."""
     eps: float | None = None
+    """Additional error that the bound allows, relative to ||A|| or ||A - A_k||."""
     delta: float | None = None
     """Probability that the bound fails."""
     expected_eps: float | None = None
+    """eps in the bound of the expected error."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,9 @@ class CURDetails(Details):
     error: float
     """||A - C U R||."""
     error_rounding: float
+    """Bound of the rounding in `error`."""
     relative_error: float
+    """||A - C U R|| / ||A||."""
     best_error: tuple[float, float]
     """Bounds of ||A - A_k||, which no approximation of rank k can beat."""
     ratio: tuple[float, float]

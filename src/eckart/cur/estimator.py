@@ -186,13 +186,11 @@ class CUR(FittedCUR):
     memory: str | int | None = None
     device: str | None = None
 
+    @document
     def transform(self, X: object) -> Array:
         """Take the entries of the rows of X in the chosen columns, times `column_scales_`.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the same columns as the fitted data, in the same order.
+        {Parameters: X [same order]}
 
         Returns
         -------
@@ -200,10 +198,7 @@ class CUR(FittedCUR):
             One column for each entry of `columns_`, always dense. With `n_columns`, these are more than
             `n_components_`.
 
-        Raises
-        ------
-        InputError
-            If the number or the names of the columns differ from those of the fitted data.
+        {Raises: InputError [column names]}
         """
         return super().transform(X)
 

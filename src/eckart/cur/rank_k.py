@@ -167,8 +167,8 @@ def fit(
     cutoff = _cutoff(opened, wanted, k)
     columns, rows = _chosen(opened, components, k, wanted, squares)
     stored, space, rows, row_rank = _rows(opened, rows, cutoff, wanted)
-    look = partial(cur_core.look, scales=columns.scales, dtype=_precision(opened))
-    seen: SliceSums = fold_slices(opened.matrix, columns.indices, space.basis, look, SliceSums.joined)
+    sums = partial(cur_core.slice_sums, scales=columns.scales, dtype=_precision(opened))
+    seen: SliceSums = fold_slices(opened.matrix, columns.indices, space.basis, sums, SliceSums.joined)
     count = len(columns.indices)
     rank, kept = cur_core.column_rank(seen, cutoff)
     if wanted.select == "norm" or rank == count:

@@ -115,6 +115,8 @@ X [in memory] : array-like, sparse matrix or data frame of shape (n_samples, n_f
     Rows are observations.
 X [new rows] : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
     Rows with the same columns as the fitted data.
+X [same order] : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+    Rows with the same columns as the fitted data, in the same order.
 X [non-negative] : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
     Non-negative data. Rows are observations.
 W : array-like of shape (n_samples, n_components), default None
@@ -206,6 +208,8 @@ array [scores] of shape (n_samples, n_components_)
     Scores of the rows.
 int [rows written]
     Number of rows written.
+Solution
+    The steps and the answer.
 """
     ),
     "Raises": _read(
@@ -224,6 +228,8 @@ ParameterError [own input]
     If the output file is one of the input files.
 InputError [columns]
     If the number of columns differs from that of the fitted data.
+InputError [column names]
+    If the number or the names of the columns differ from those of the fitted data.
 InputError [not finite]
     If a result is infinite or NaN.
 InputError [exact]
@@ -303,12 +309,17 @@ NotFiniteError : Infinite values.
 ParameterError : Error in an argument.
 ReadError : Error of the library that reads a file.
 require : Import an optional package.
+analyze : Analyse data or a model.
+bootstrap : Intervals of loadings and explained shares.
+convert : Convert a file for faster loading.
 decompose : Decompose a table or matrix.
 fill_missing : Impute missing values.
 load [dataset] : Load a table.
 load [model] : Read a model.
 names : List the tables.
 plan : Predict solver, passes and memory.
+plots.scree : Plot the explained variance of each component.
+report : Write an HTML report.
 choose_rank : Choose the number of components.
 RankChoice : The answers of all rules.
 Concepts.explain : Explain a predicted value.

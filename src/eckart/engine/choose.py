@@ -105,12 +105,18 @@ class Shape:
 
 @dataclass(frozen=True)
 class Choice:
+    """The solver and its sizes; 0 where a solver does not need a size."""
+
     solver: str
     passes: int
+    """Expected number of passes over the data."""
     peak_bytes: int
+    """Memory needed in addition to the data."""
     why: str
     block: int = 0
+    """Columns of a block of block Lanczos."""
     capacity: int = 0
+    """Columns of its basis, at which it restarts."""
     probes: int = MOST_PROBES
     """Maximum number of columns of the basis of a proof phase."""
     most: int = 0

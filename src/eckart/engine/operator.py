@@ -14,15 +14,16 @@ from eckart.arrays import Array, DType
 
 @dataclass(frozen=True)
 class MomentsAndProduct:
-    """Results of one pass over A: u^T A, u^T u, the sum of squares of each column, and a product if requested.
-
-    u is the vector of ones, or of the square roots of the row weights.
-    """
+    """Results of one pass over A; u is the vector of ones, or of the square roots of the row weights."""
 
     sums: Array
+    """u^T A."""
     squares: Array
+    """Sum of squares of each column."""
     weight: float
+    """u^T u."""
     product: Array | None = None
+    """The requested product; None if none was."""
     stored: Array | None = None
     """Weight of the stored entries of each column, for sparse data."""
     longest: Array | None = None

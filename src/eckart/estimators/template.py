@@ -107,23 +107,18 @@ class Estimator(SharesAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         return self._fitted_scores(self._fit(X))
 
+    @document
     def transform(self, X: object) -> Array:
         """Compute the scores of the rows of X, in one pass over the data.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
-            Rows with the same columns as the fitted data, in the same order.
+        {Parameters: X [same order]}
 
         Returns
         -------
         array of shape (n_samples, n_components_)
             Scores, always dense.
 
-        Raises
-        ------
-        InputError
-            If the number or the names of the columns differ from those of the fitted data.
+        {Raises: InputError [column names]}
         """
         self._check_fitted()
         with RemovedOnError():

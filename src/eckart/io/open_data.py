@@ -18,6 +18,7 @@ import numpy as np
 
 from eckart.arrays import is_array, is_sparse
 from eckart.cleanup import RemovedOnError
+from eckart.documentation import document
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask, is_dask_table
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.errors import EckartError, FileError, InputError
@@ -34,6 +35,7 @@ _KNOWN = (
 )
 
 
+@document
 @hint_keywords
 def open_data(
     data: object,
@@ -101,10 +103,7 @@ def open_data(
     FileError
         If a file cannot be read.
 
-    See Also
-    --------
-    decompose : Takes the same reading options.
-    convert : Convert a file for faster loading.
+    {See Also: decompose, convert}
 
     Examples
     --------

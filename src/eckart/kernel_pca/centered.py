@@ -39,9 +39,10 @@ class Symmetric(Protocol):
 
 @dataclass(frozen=True)
 class Centred:
-    """Eigenpairs of H K H (eigenvalues take the role of squared singular values), and the means for centring."""
+    """Eigenpairs of H K H, and the means for centring."""
 
     solution: Solution
+    """The eigenpairs; eigenvalues take the role of squared singular values."""
     means: Array
     """K 1 / n."""
     part: PositivePart

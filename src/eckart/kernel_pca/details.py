@@ -29,10 +29,12 @@ class KernelPCADetails(Details):
     correlations: Array | None = None
     """Correlation of every column of the data with every component."""
     support: Matrix | None = None
+    """Rows that new rows are compared with."""
     shift: Array | None = None
     """Offset subtracted from rows before they are compared."""
     support_scores: Array | None = None
     dual: Array | None = None
+    """Coefficients of the components as combinations of the support."""
     means: Array | None = None
     """<phi(x_i), mean> of the support."""
     grand: float | None = None

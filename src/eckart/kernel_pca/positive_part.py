@@ -30,11 +30,14 @@ UNIT = float(np.finfo(np.float64).eps) / 2
 
 @dataclass(frozen=True)
 class PositivePart:
-    """The sum of the positive eigenvalues: its value or an estimate of it, between bounds."""
+    """The sum of the positive eigenvalues."""
 
     total: float
+    """The sum, or an estimate of it."""
     low: float
+    """Lower bound of the sum."""
     high: float
+    """Upper bound of the sum; infinite if none is known."""
     negative: float = 0.0
     """Sum of the negative eigenvalues, without sign."""
 

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from eckart.arrays import from_numpy, is_sparse, to_numpy, unmasked
+from eckart.documentation import document
 from eckart.engine.matrix import Opened
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import ParameterError
@@ -38,6 +39,7 @@ _CUR = Note(
 )
 
 
+@document
 @hint_keywords
 def choose_rank(
     data: object,
@@ -99,11 +101,7 @@ def choose_rank(
     ParameterError
         If no rule applies to the method.
 
-    See Also
-    --------
-    decompose : Decompose with the chosen number.
-    bootstrap : Intervals of loadings and shares.
-    plots.scree : Plot the explained variance of each component.
+    {See Also: decompose, bootstrap, plots.scree}
 
     Notes
     -----

@@ -38,11 +38,8 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     other : str, list, array or sympy.Matrix, default None
         Another matrix of rank at most k. None uses the projection onto the k longest columns.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: approximation, error_squared, spectral_error, other, other_error_squared,
-        singular_values.
+    {Returns: Solution}
+        Named parts: approximation, error_squared, spectral_error, other, other_error_squared, singular_values.
 
     {Raises: InputError [exact]; See Also: svd}
 

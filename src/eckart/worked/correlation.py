@@ -31,11 +31,8 @@ def correlation(given: object) -> Solution:
     given : str, list, array or sympy.Matrix
         The table, at most 40 rows and 4 columns; rows are observations.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: covariance, correlation, components, scaled_components, shares,
-        scaled_shares.
+    {Returns: Solution}
+        Named parts: covariance, correlation, components, scaled_components, shares, scaled_shares.
 
     {Raises: InputError [exact]; See Also: pca}
 

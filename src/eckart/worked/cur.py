@@ -56,10 +56,8 @@ def cur(
         How the core U is computed. 'intersection' inverts the submatrix in which the rows and columns intersect. 'best'
         minimises the error.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: C, U, R, W, p, q, product, error_squared, columns, rows.
+    {Returns: Solution}
+        Named parts: C, U, R, W, p, q, product, error_squared, columns, rows.
 
     {Raises: InputError [exact]; See Also: svd, eckart.CUR}
 

@@ -37,10 +37,8 @@ def deflation(given: object, *, method: str = "auto") -> Solution:
     method : {'auto', 'hotelling', 'wielandt'}, default 'auto'
         Hotelling's deflation for symmetric matrices, Wielandt's for others. 'auto' chooses by symmetry.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: eigenvalues, eigenvectors.
+    {Returns: Solution}
+        Named parts: eigenvalues, eigenvectors.
 
     Raises
     ------

@@ -32,10 +32,8 @@ def determinant(given: object) -> Solution:
     given : str, list, array or sympy.Matrix
         A square matrix, at most 7 x 7. In text, semicolons separate the rows: "1 2; 2 1".
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: determinant.
+    {Returns: Solution}
+        Named parts: determinant.
 
     {Raises: InputError [exact]; See Also: rank, eigen}
 

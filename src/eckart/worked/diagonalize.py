@@ -35,11 +35,9 @@ def diagonalize(given: object, power: int = 3) -> Solution:
     power : int, default 3
         Exponent, 0 to 50, of the power to compute.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: V, D, V_inverse, power, diagonalizable. If the matrix cannot be
-        diagonalised, the solution explains why.
+    {Returns: Solution}
+        Named parts: V, D, V_inverse, power, diagonalizable. If the matrix cannot be diagonalised, the solution explains
+        why.
 
     {Raises: InputError [exact]; See Also: eigen}
 

@@ -16,12 +16,8 @@ from eckart.worked.spectrum import Spectrum, spectrum
 def eigen(given: object) -> Solution:
     """Find all eigenvalues and eigenvectors of a square matrix.
 
-    {Parameters: given [square]}
-
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: eigenvalues, eigenvectors, characteristic_polynomial, exact.
+    {Parameters: given [square]; Returns: Solution}
+        Named parts: eigenvalues, eigenvectors, characteristic_polynomial, exact.
 
     {Raises: InputError [exact]; See Also: diagonalize, power_iteration}
 

@@ -29,11 +29,9 @@ def energy(given: object, share: float = 0.9) -> Solution:
     share : float, default 0.9
         Share of the energy, which is the sum of squared singular values.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: k, k_by_sum, energy, singular_values. `k_by_sum` uses singular values
-        that are not squared, as some lecture notes do.
+    {Returns: Solution}
+        Named parts: k, k_by_sum, energy, singular_values. `k_by_sum` uses singular values that are not squared, as some
+        lecture notes do.
 
     {Raises: InputError [exact]; See Also: svd, eckart.choose_rank}
 

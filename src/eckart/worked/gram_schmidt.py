@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 def gram_schmidt(given: object) -> Solution:
     """Orthonormalise the columns of a matrix: A = Q R.
 
-    {Parameters: given [8 x 6]}
-
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: Q, R, rank, orthogonal. A column that depends on earlier ones adds no
-        vector to Q.
+    {Parameters: given [8 x 6]; Returns: Solution}
+        Named parts: Q, R, rank, orthogonal. A column that depends on earlier ones adds no vector to Q.
 
     {Raises: InputError [exact]; See Also: rank}
 

@@ -42,10 +42,8 @@ def isomap(given: object, k: int = 1, *, neighbors: int = 2) -> Solution:
     neighbors : int, default 2
         Number of neighbours of each point.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: distances, edges, paths, B, eigenvalues, coordinates.
+    {Returns: Solution}
+        Named parts: distances, edges, paths, B, eigenvalues, coordinates.
 
     Raises
     ------

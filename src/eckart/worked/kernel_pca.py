@@ -67,10 +67,8 @@ def kernel_pca(
     new : str, list, array or sympy.Matrix, default None
         A new point. If it is given, its scores are computed as well (part `new_scores`).
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: K, centred, eigenvalues, weights, scores.
+    {Returns: Solution}
+        Named parts: K, centred, eigenvalues, weights, scores.
 
     {Raises: InputError [exact]}
 

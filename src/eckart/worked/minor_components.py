@@ -30,10 +30,8 @@ def minor_components(
         Divide each column by its standard deviation.
     {divide}
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: eigenvalues, components, scores, variances.
+    {Returns: Solution}
+        Named parts: eigenvalues, components, scores, variances.
 
     {Raises: InputError [exact]; See Also: pca}
 

@@ -42,10 +42,8 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
     iterations : int, default 100
         Number of iterations. The first one is computed exactly, the others in floating point.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: start, first, filled, values, objective.
+    {Returns: Solution}
+        Named parts: start, first, filled, values, objective.
 
     {Raises: InputError [exact]; See Also: eckart.fill_missing}
 

@@ -66,10 +66,8 @@ def nmf(
     h : str, list, array or sympy.Matrix, default None
         Starting factor H. None draws random numbers.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: W, H, objective, history, first_W, first_H.
+    {Returns: Solution}
+        Named parts: W, H, objective, history, first_W, first_H.
 
     {Raises: InputError [exact]}
 

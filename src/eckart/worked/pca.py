@@ -58,11 +58,9 @@ def pca(
     flip : sequence of int, default ()
         Components, counted from 1, whose sign is reversed, for example to match your notes.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: means, centred, cross_products, covariance, eigenvalues, variances,
-        components, scores, k, pve (proportions of variance explained), reconstruction, error_squared, error.
+    {Returns: Solution}
+        Named parts: means, centred, cross_products, covariance, eigenvalues, variances, components, scores, k, pve
+        (proportions of variance explained), reconstruction, error_squared, error.
 
     {Raises: InputError [exact]; See Also: minor_components, svd, eckart.PCA}
 

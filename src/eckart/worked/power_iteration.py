@@ -53,11 +53,9 @@ def power_iteration(given: object, start: object = None, *, eps: float = 1e-6, m
     most : int, default 200
         Maximum number of iterations.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: eigenvalue, eigenvector, iterations, converged, dominant. If the
-        iteration fails, the solution explains why.
+    {Returns: Solution}
+        Named parts: eigenvalue, eigenvector, iterations, converged, dominant. If the iteration fails, the solution
+        explains why.
 
     Raises
     ------

@@ -31,11 +31,9 @@ def project(given: object, new: object, k: int = 1) -> Solution:
         New rows with the same columns, at most 20 rows.
     {k [1]}
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: scores, reconstruction, distances (squared distances from the subspace of
-        the components), components.
+    {Returns: Solution}
+        Named parts: scores, reconstruction, distances (squared distances from the subspace of the components),
+        components.
 
     {Raises: InputError [exact]; See Also: pca}
 

@@ -29,12 +29,8 @@ if TYPE_CHECKING:
 def pseudo_inverse(given: object) -> Solution:
     """Compute the pseudo-inverse through the singular value decomposition.
 
-    {Parameters: given [8 x 8]}
-
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: pseudo_inverse, singular_values.
+    {Parameters: given [8 x 8]; Returns: Solution}
+        Named parts: pseudo_inverse, singular_values.
 
     {Raises: InputError [exact]; See Also: svd}
 

@@ -32,10 +32,8 @@ def query(given: object, q: object, k: int | None = None) -> Solution:
     k : int, default None
         Number of concepts. None uses all.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: concepts, back (the row reconstructed from its concepts), V, cosines.
+    {Returns: Solution}
+        Named parts: concepts, back (the row reconstructed from its concepts), V, cosines.
 
     {Raises: InputError [exact]; See Also: svd, eckart.concepts}
 

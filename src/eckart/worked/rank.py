@@ -22,11 +22,8 @@ def rank(given: object) -> Solution:
     given : str, list, array or sympy.Matrix
         The matrix, at most 12 x 12. In text, semicolons separate the rows: "1 2; 2 1".
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: rank, basis, basis_rows (counted from 1), coordinates (of each row in the
-        basis), echelon.
+    {Returns: Solution}
+        Named parts: rank, basis, basis_rows (counted from 1), coordinates (of each row in the basis), echelon.
 
     {Raises: InputError [exact]; See Also: determinant, gram_schmidt}
 

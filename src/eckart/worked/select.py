@@ -34,10 +34,8 @@ def select(given: object, target: object, *, count: int | None = None, threshold
         Keep the columns whose absolute correlation with the target is at least this. None means 0.5 if `count` is not
         given.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: correlations, chosen (columns counted from 1).
+    {Returns: Solution}
+        Named parts: correlations, chosen (columns counted from 1).
 
     Raises
     ------

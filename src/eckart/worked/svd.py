@@ -91,11 +91,8 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
     form : {'compact', 'full'}, default 'compact'
         'compact' keeps only the singular values that are not zero. 'full' makes U and V square.
 
-    Returns
-    -------
-    Solution
-        The steps and the answer. Named parts: U, S, V, singular_values, rank; with `k` also approximation and
-        error_squared.
+    {Returns: Solution}
+        Named parts: U, S, V, singular_values, rank; with `k` also approximation and error_squared.
 
     {Raises: InputError [exact]; See Also: bounds, pseudo_inverse, eckart.TruncatedSVD}
 

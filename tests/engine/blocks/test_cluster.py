@@ -423,6 +423,7 @@ def own_scheduler(folder):
         module = [sys.executable, "-m", "distributed.cli.dask_worker"]
         worker = subprocess.Popen([*module, *address, "--nthreads", "1", "--no-dashboard"], **quiet)
         client.wait_for_workers(1, timeout=120)
+        client._timeout = 3.0  # seconds in which it tries to connect to a lost scheduler again
         yield client, scheduler
     finally:
         for process in filter(None, (scheduler, worker)):
@@ -485,5 +486,5 @@ def test_a_stopped_scheduler_is_an_error(tmp_path):
         stop = killing(7, scheduler.pid, 1, str(tmp_path), signal.SIGSTOP)
         data = da.from_array(table(4000, 20), chunks=(100, 20)).map_blocks(stop, dtype=float, meta=np.empty((0, 0)))
         with pytest.raises(ClusterError, match=r"before block [1-8] of 40 .*was complete.* did not answer"):
-            _sum_of(data, Cluster(client, patience=5.0))
+            _sum_of(data, Cluster(client, patience=2.0))
         assert len((tmp_path / "passes").read_text()) == 1

@@ -46,7 +46,9 @@ class ProbeRun:
     """The projected problem of a probe run; R is nonzero in the last columns of N only."""
 
     projected: Floats
+    """T."""
     residual_gram: Floats
+    """R^T R."""
     coordinates: Floats
     """C: its rows belong to the first columns of N, the others are zero."""
     error: float = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +18,7 @@ from eckart.worked.exercises.families import (
     unimodular,
     whole,
 )  # fmt: skip
-from eckart.worked.exercises.problem import Kind, Problem, Random
+from eckart.worked.exercises.problem import Criterion, Kind, Problem, Random
 from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import mark
 from eckart.worked.solution import Equation, Solution
@@ -160,8 +161,20 @@ def _real(problem: Problem, solution: Solution) -> bool:
     return _is_good_eigen(problem)
 
 
-SQUARE = (2, 2), (3, 3)
 _REAL = (mark("real eigenvalues, different and not zero; not triangular"), _real)
+
+
+def _eigen_kind(
+    question: str,
+    make: Callable[[Random, int, int, int], Problem],
+    targets: Callable[[Problem, Solution], tuple[Target, ...]],
+    quick: Callable[[Problem], bool],
+    *criteria: Criterion,
+    medium: int = 3,
+) -> Kind:
+    """A kind on eigenpairs of a matrix of order 2 or 3; `medium` is the order for difficulty 2."""
+    sizes = (2, 2), (medium, medium), (3, 3)
+    return Kind(question, sizes, (2, 2), (3, 3), make, targets, (*criteria, _REAL), quick, square=True)
 
 
 def _dependent(solution: Solution) -> tuple[sp.Matrix, ...]:
@@ -209,57 +222,38 @@ KINDS = {
         _is_good_determinant,
         square=True,
     ),
-    "eigen": Kind(
-        mark("Find the eigenvalues and the unit eigenvectors."),
-        ((2, 2), (3, 3), (3, 3)),
-        *SQUARE,
-        _eigen,
-        _spectral_targets,
-        (_REAL,),
-        _is_good_eigen,
-        square=True,
+    "eigen": _eigen_kind(
+        mark("Find the eigenvalues and the unit eigenvectors."), _eigen, _spectral_targets, _is_good_eigen
     ),
-    "power_iteration": Kind(
+    "power_iteration": _eigen_kind(
         mark(
             "Find the dominant eigenvalue and its unit eigenvector by power iteration from $x_0$; give the exact limit "
             "if you can."
         ),
-        ((2, 2), (2, 2), (3, 3)),
-        *SQUARE,
         _power,
         _dominant,
-        (
-            (
-                mark(
-                    "one dominant eigenvalue, at least 1.4 times the next; the start vector is not orthogonal to its "
-                    "eigenvector"
-                ),
-                lambda p, s: bool(s["converged"]) and abs(s["eigenvalue"] - sp.N(s["dominant"])) < 1e-4,
-            ),
-            _REAL,
-        ),
         _is_good_power,
-        square=True,
+        (
+            mark(
+                "one dominant eigenvalue, at least 1.4 times the next; the start vector is not orthogonal to its "
+                "eigenvector"
+            ),
+            lambda p, s: bool(s["converged"]) and abs(s["eigenvalue"] - sp.N(s["dominant"])) < 1e-4,
+        ),
+        medium=2,
     ),
-    "deflation": Kind(
+    "deflation": _eigen_kind(
         mark("Find all eigenvalues and unit eigenvectors by deflation."),
-        ((2, 2), (3, 3), (3, 3)),
-        *SQUARE,
         _deflation,
         _spectral_targets,
-        ((mark("eigenvalues of different moduli"), lambda p, s: _has_different_moduli(p)), _REAL),
         _has_different_moduli,
-        square=True,
+        (mark("eigenvalues of different moduli"), lambda p, s: _has_different_moduli(p)),
     ),
-    "diagonalize": Kind(
+    "diagonalize": _eigen_kind(
         mark("Diagonalise the matrix (give $D$ and $V$ with $A = V D V^{{-1}}$) and compute $A^{power}$."),
-        ((2, 2), (3, 3), (3, 3)),
-        *SQUARE,
         _diagonalize,
         _diagonal_targets,
-        (_REAL,),
         _is_good_power_of,
-        square=True,
     ),
     "gram_schmidt": Kind(
         mark(

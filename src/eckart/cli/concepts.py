@@ -12,15 +12,13 @@ import click
 from eckart.cli import numbers
 from eckart.cli.app import standard_output
 from eckart.cli.console import Console
-from eckart.cli.options import Command, ReadingOptions, gathered, reading, with_console
+from eckart.cli.options import Command, ReadingOptions, gathered, reading, results_option, with_console
 from eckart.formatting import counted, percent
 
 if TYPE_CHECKING:
     from eckart.concept_space import Concepts, Explanation, Query, Ranking, Rankings
 
-_COUNT = click.option(
-    "-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of results to show."
-)
+_COUNT = results_option("Number of results to show.")
 
 
 @dataclass(frozen=True)

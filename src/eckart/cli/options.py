@@ -81,6 +81,11 @@ def count_option(name: str, least: int, default: int, help: str, most: int | Non
     return click.option(name, type=limits, default=default, show_default=True, metavar="N", help=help)
 
 
+def results_option(help: str) -> Decorator:
+    """The option -n: how many results to list."""
+    return click.option("-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help=help)
+
+
 _MEMORY = "Memory limit, such as 2GB. Eckart reads tables larger than a quarter of the limit in blocks."
 memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_MEMORY)
 

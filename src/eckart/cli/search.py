@@ -12,7 +12,7 @@ import click
 from eckart.cli import numbers
 from eckart.cli.app import Refused, standard_input
 from eckart.cli.console import Console
-from eckart.cli.options import Output, gathered, output, with_console
+from eckart.cli.options import Output, gathered, output, results_option, with_console
 from eckart.formatting import counted, percent
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ _evaluation_options = gathered("evaluation", EvaluationOptions, [
 @click.command(short_help="Search documents by meaning (latent semantic analysis).")
 @click.argument("documents")
 @click.argument("query", nargs=-1)
-@click.option(
-    "-n", "n", type=numbers.count, metavar="N", default=10, show_default=True, help="Number of documents to list."
-)
+@results_option("Number of documents to list.")
 @_collection_options
 @click.option("--similar", metavar="DOCUMENT", help="Find documents similar to this document, instead of searching.")
 @click.option("--topics", is_flag=True, help="List the top words of each concept, instead of searching.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -54,55 +54,32 @@ class Convert:
 
 
 @dataclass(frozen=True)
-class ShiftColumns:
-    """A - 1 c^T. With c near the means, the remainder loses no digits to an offset."""
+class _EachColumn:
+    """A step with one number for each column; for each row with `by_row`."""
 
-    shift: Array
+    numbers: Array
+    by_row: bool = False
 
-    def apply(self, start: int, block: Array) -> Array:
-        return block - self.shift
+    def _of(self, start: int, block: Array) -> Array:
+        """The numbers of this block, in a shape that broadcasts."""
+        return self.numbers[start : start + block.shape[0], None] if self.by_row else self.numbers
 
-    def transposed(self) -> ShiftRows:
-        return ShiftRows(self.shift)
-
-
-@dataclass(frozen=True)
-class ShiftRows:
-    """A - c 1^T."""
-
-    shift: Array
-
-    def apply(self, start: int, block: Array) -> Array:
-        return block - self.shift[start : start + block.shape[0], None]
-
-    def transposed(self) -> ShiftColumns:
-        return ShiftColumns(self.shift)
+    def transposed(self) -> Self:
+        return replace(self, by_row=not self.by_row)
 
 
-@dataclass(frozen=True)
-class ScaleRows:
-    """diag(u) A."""
-
-    factors: Array
+class Shift(_EachColumn):
+    """A - 1 c^T, or A - c 1^T by rows. With c near the means, the remainder loses no digits to an offset."""
 
     def apply(self, start: int, block: Array) -> Array:
-        return block * astype(self.factors[start : start + block.shape[0]], block.dtype)[:, None]
-
-    def transposed(self) -> ScaleColumns:
-        return ScaleColumns(self.factors)
+        return block - self._of(start, block)
 
 
-@dataclass(frozen=True)
-class ScaleColumns:
-    """A diag(u)."""
-
-    factors: Array
+class Scale(_EachColumn):
+    """A diag(u), or diag(u) A by rows."""
 
     def apply(self, start: int, block: Array) -> Array:
-        return block * astype(self.factors, block.dtype)
-
-    def transposed(self) -> ScaleRows:
-        return ScaleRows(self.factors)
+        return block * astype(self._of(start, block), block.dtype)
 
 
 @dataclass(frozen=True)

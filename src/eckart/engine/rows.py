@@ -21,7 +21,7 @@ from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.constancy import differing
 from eckart.engine.exponent import steps_of
 from eckart.engine.operator import MomentsAndProduct
-from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
+from eckart.engine.prepare import Convert, Scale, Shift, Step
 from eckart.forwarding import forwarded
 
 _ROWS = 2048
@@ -92,7 +92,7 @@ class RowBlocks:
         shift = astype(shift, getattr(namespace(self.prototype), self.precision))
         # Before the row weights: diag(u) (A - 1 c^T).
         convert, rest = self.steps[:1], self.steps[1:]
-        return replace(self, steps=(*convert, ShiftColumns(shift), *rest))
+        return replace(self, steps=(*convert, Shift(shift), *rest))
 
     def weighted(self, weights: np.ndarray) -> RowBlocks:
         """diag(sqrt(w)) A, in float64: a weighted float32 entry would be rounded before centring."""
@@ -103,7 +103,7 @@ class RowBlocks:
             matrix = self.backend.csr.scale_rows(self.matrix, roots)
             return replace(self, matrix=matrix, weight_roots=from_numpy(roots, self.prototype), stored=self.matrix)
         device_roots = from_numpy(roots, self.prototype)
-        return replace(self, steps=(*self.steps, ScaleRows(device_roots)), weight_roots=device_roots)
+        return replace(self, steps=(*self.steps, Scale(device_roots, by_row=True)), weight_roots=device_roots)
 
     def unweighted(self) -> RowBlocks:
         """A as before `weighted`, without shifts and scales."""
@@ -117,7 +117,7 @@ class RowBlocks:
     def scaled_columns(self, factors: np.ndarray) -> RowBlocks:
         """A diag(f); the pattern of sparse rows is shared."""
         if not self.sparse:
-            return replace(self, steps=(*self.steps, ScaleColumns(from_numpy(factors, self.prototype))))
+            return replace(self, steps=(*self.steps, Scale(from_numpy(factors, self.prototype))))
         return replace(self, matrix=self.backend.csr.scale_columns(self.matrix, factors))
 
     @property
@@ -171,7 +171,8 @@ class RowBlocks:
             return from_numpy(self.backend.csr.dense_rows(self.matrix, slice(0, None, stride)), self.prototype)
         block = self.matrix[::stride, :]
         for step in self.steps:
-            block = step.apply(0, block) if isinstance(step, Convert | ShiftColumns) else block
+            if isinstance(step, Convert) or (isinstance(step, Shift) and not step.by_row):
+                block = step.apply(0, block)
         return astype(block, namespace(block).float64)
 
     def dense(self) -> np.ndarray:

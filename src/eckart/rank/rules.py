@@ -33,21 +33,14 @@ class Rule:
     """Why the rule does not vote; empty if it does."""
 
 
+_NOTHING = "nothing about noise: it only describes the data."
 RULES: dict[str, Rule] = {
-    "variance": Rule(
-        "Share of variance",
-        by_variance,
-        "nothing about noise: it only describes the data.",
-        counts=False,
-        spectrum=True,
-    ),
-    "energy": Rule(
-        "Energy", by_energy, "nothing about noise: it only describes the data.", counts=False, spectrum=True
-    ),
+    "variance": Rule("Share of variance", by_variance, _NOTHING, counts=False, spectrum=True),
+    "energy": Rule("Energy", by_energy, _NOTHING, counts=False, spectrum=True),
     "linear_energy": Rule(
         "Energy (unsquared)",
         by_linear_energy,
-        "nothing about noise: it only describes the data. Some lecture notes use it.",
+        f"{_NOTHING} Some lecture notes use it.",
         counts=False,
         spectrum=True,
     ),

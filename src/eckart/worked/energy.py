@@ -50,6 +50,11 @@ def energy(given: object, share: float = 0.9) -> Solution:
         ("i", "σ_i", "σ_i^2", tr("share of $∑ σ^2$"), tr("share of $∑ σ$")), tuple(_rows(values, squares))
     )
     percent = f"{figure(100 * share)} %"
+
+    def smallest(power: str, statement: str, found: int) -> Step:
+        formula = f"σ_1{power} + … + σ_k{power} ≥ {figure(share)} (σ_1{power} + … + σ_r{power})"
+        return Step(statement, formula, (Equation("k", sp.Integer(found)),))
+
     steps = (
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
         Step(
@@ -61,17 +66,18 @@ def energy(given: object, share: float = 0.9) -> Solution:
             (Equation("‖A‖_F^2", norm), table),
             more=partial(details, a),
         ),
-        Step(
+        smallest(
+            "^2",
             tr(
                 "The smallest $k$ that reaches {percent} of the sum of squares is ${k}$. Use this rule, because the "
                 "squares that are dropped add up to the squared error.",
                 percent=percent,
                 k=k,
             ),
-            f"σ_1^2 + … + σ_k^2 ≥ {figure(share)} (σ_1^2 + … + σ_r^2)",
-            (Equation("k", sp.Integer(k)),),
+            k,
         ),
-        Step(
+        smallest(
+            "",
             tr(
                 "Some lecture notes add up the singular values without squaring them. The smallest $k$ that reaches "
                 "{percent} of that sum is ${by_sum}$. Small singular values then have more weight, so this rule never "
@@ -79,8 +85,7 @@ def energy(given: object, share: float = 0.9) -> Solution:
                 percent=percent,
                 by_sum=by_sum,
             ),
-            f"σ_1 + … + σ_k ≥ {figure(share)} (σ_1 + … + σ_r)",
-            (Equation("k", sp.Integer(by_sum)),),
+            by_sum,
         ),
     )
     named = {"k": sp.Integer(k), "k_by_sum": sp.Integer(by_sum), "energy": norm, "singular_values": sp.Matrix(values)}

@@ -12,7 +12,7 @@ from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.measured import measured_rows
 from eckart.engine.operator import MomentsAndProduct, to_power
-from eckart.engine.prepare import ScaleRows
+from eckart.engine.prepare import Scale
 from eckart.engine.rows import RowBlocks
 
 
@@ -99,4 +99,4 @@ def counted_only(matrix: object, weights: np.ndarray | None, start: int, stop: i
         return matrix
     if is_csr(matrix):
         return backend_of(matrix).csr.scale_rows(matrix, counted)
-    return ScaleRows(from_numpy(counted, matrix)).apply(0, matrix)
+    return Scale(from_numpy(counted, matrix), by_row=True).apply(0, matrix)

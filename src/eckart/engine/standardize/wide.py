@@ -8,7 +8,7 @@ import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, namespace
 from eckart.engine.operator import Operator
-from eckart.engine.prepare import RecordRows, ScaleRows, ShiftRows, StandardizeRows, Step
+from eckart.engine.prepare import RecordRows, Scale, Shift, StandardizeRows, Step
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.case import Case, Given, ones
 from eckart.engine.standardize.moments import Moments, describe, scales
@@ -99,11 +99,11 @@ class Wide(Case):
         if moments.mean is not None:
             assert moments.shift is not None
             assert moments.rest is not None
-            steps.append(ShiftRows(astype(from_numpy(moments.shift, self.prototype), dtype)))
+            steps.append(Shift(astype(from_numpy(moments.shift, self.prototype), dtype), by_row=True))
             if np.any(moments.rest):
-                steps.append(ShiftRows(astype(from_numpy(moments.rest, self.prototype), dtype)))
+                steps.append(Shift(astype(from_numpy(moments.rest, self.prototype), dtype), by_row=True))
         if moments.scale is not None:
-            steps.append(ScaleRows(from_numpy(1.0 / moments.scale, self.prototype)))
+            steps.append(Scale(from_numpy(1.0 / moments.scale, self.prototype), by_row=True))
         return self._in_memory.transposed().prepared(*steps)
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:

@@ -16,7 +16,7 @@ from eckart.engine.backends.cuda.arrays import can_compile, cupy, device_number,
 from eckart.engine.backends.cuda.constants import BATCHED_COLUMNS, LEAST_ENTRIES, MOST_COLUMNS, PIECE_BYTES, SUMMED_ROWS
 from eckart.engine.backends.products import GRAM_ROWS, DenseProducts, weights_of
 from eckart.engine.operator import MomentsAndProduct
-from eckart.engine.prepare import Convert, ShiftColumns, ShiftRows
+from eckart.engine.prepare import Convert, Shift
 
 if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
@@ -205,21 +205,22 @@ def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
     if not suits:
         return None
     stored = seen_by_cupy(op.matrix)
-    transposed = stored.strides[1] != 4 or isinstance(shift, ShiftRows)
+    by_row = shift is not None and shift.by_row
+    transposed = stored.strides[1] != 4 or by_row
     stored = stored.T if transposed else stored
-    if not _aligned(stored) or (shift is not None and isinstance(shift, ShiftRows) != transposed):
+    if not _aligned(stored) or (shift is not None and by_row != transposed):
         return None
-    return SkinnyProducts(stored, None if shift is None else seen_by_cupy(shift.shift), transposed, op.prototype)
+    return SkinnyProducts(stored, None if shift is None else seen_by_cupy(shift.numbers), transposed, op.prototype)
 
 
-def _shift_of(op: RowBlocks) -> tuple[ShiftColumns | ShiftRows | None, bool]:
+def _shift_of(op: RowBlocks) -> tuple[Shift | None, bool]:
     """(the single shift among the steps, whether it is the only step)."""
     rest = [s for s in op.steps if not (isinstance(s, Convert) and not s.scales)]
     if str(op.matrix.dtype).rpartition(".")[2] != "float32" or len(rest) > 1:
         return None, False
     if not rest:
         return None, True
-    return (rest[0], True) if isinstance(rest[0], ShiftColumns | ShiftRows) else (None, False)
+    return (rest[0], True) if isinstance(rest[0], Shift) else (None, False)
 
 
 def _aligned(stored: Array) -> bool:

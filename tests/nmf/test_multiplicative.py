@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import minimize
 
 import eckart as ek
@@ -43,3 +44,23 @@ def test_scikit_learns_transform_agrees(beta_loss: str | float) -> None:
     model = ek.NMF(3, beta_loss=beta_loss, solver="mu", max_iter=1000).fit(data)
     found = model.transform(data)
     np.testing.assert_allclose(model.to_sklearn().transform(data), found, atol=3e-4 * found.max())
+
+
+@pytest.mark.parametrize("shape", [(40, 12), (900, 300)])
+@pytest.mark.parametrize("penalties", [{}, {"alpha_W": 0.01, "l1_ratio": 0.4}])
+def test_kullback_leibler_updates_of_dense_and_sparse_tables_agree(
+    shape: tuple[int, int], penalties: dict[str, float]
+) -> None:
+    """Dense tables use matrix products (here of one tile and of several), sparse tables a loop over stored entries."""
+    rng = np.random.default_rng(3)
+    data = rng.poisson(rng.gamma(1, 1, (shape[0], 3)) @ rng.gamma(1, 1, (3, shape[1]))).astype(np.float64)
+    data[4] = data[:, 5] = 0.0
+    fits = [
+        ek.NMF(3, beta_loss="kullback-leibler", solver="mu", init="nndsvda", max_iter=30, tol=0, **penalties)
+        for _ in range(2)
+    ]
+    dense, stored = fits[0].fit_transform(data), fits[1].fit_transform(sparse.csr_array(data))
+    np.testing.assert_allclose(dense, stored, rtol=1e-7, atol=1e-10 * dense.max())
+    np.testing.assert_allclose(fits[0].components_, fits[1].components_, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(fits[0].loss_history_, fits[1].loss_history_, rtol=1e-10)
+    assert np.all(np.diff(fits[0].loss_history_) <= 0.0)

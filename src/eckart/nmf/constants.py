@@ -142,6 +142,8 @@ POOL_FROM_LOSS = 2**17
 # multiplicative.py
 
 UPDATE_TILE_BYTES = 4_000_000
+DIVERGENCE_TILE_BYTES = 1_000_000
+"""Tiles of W H, and of its ratio to the data, that stay in cache between products."""
 LEAST_PAIRS = 200
 """Minimum limit of pairs of updates for rows with given parts."""
 STILL_SHARE = 1e-3

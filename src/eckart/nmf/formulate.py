@@ -20,7 +20,12 @@ from eckart.nmf.device import DeviceEntries, DeviceSquares
 from eckart.nmf.divergence import Divergence
 from eckart.nmf.entries import Entries, NewtonEntries
 from eckart.nmf.factors import zeros
-from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares
+from eckart.nmf.multiplicative import (
+    MultiplicativeBeta,
+    MultiplicativeDivergence,
+    MultiplicativeEntries,
+    MultiplicativeSquares,
+)
 from eckart.nmf.one_pass import OnePassSquares
 from eckart.nmf.options import Settings
 from eckart.nmf.problem import Penalties, Problem
@@ -35,6 +40,8 @@ def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalti
     if settings.squares and not table.observed:
         return _squares(table, settings, penalties, multiplicative=multiplicative)
     if settings.beta == 1.0 and multiplicative:
+        if table.dense and not table.observed and is_numpy(table.matrix):
+            return MultiplicativeDivergence(table.matrix, penalties)
         return MultiplicativeEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
     if multiplicative:
         return MultiplicativeBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)

@@ -12,12 +12,13 @@ import numpy as np
 
 from eckart.arrays import Array, Matrix, astype, namespace
 from eckart.engine.parallel import fold
-from eckart.nmf.constants import KEPT_SHARE, LEAST_PAIRS, STILL_SHARE, UPDATE_TILE_BYTES
-from eckart.nmf.entries import Entries, entry_blocks, pieces_of, transposed
+from eckart.nmf.constants import DIVERGENCE_TILE_BYTES, KEPT_SHARE, LEAST_PAIRS, STILL_SHARE, UPDATE_TILE_BYTES
+from eckart.nmf.entries import Entries, entry_blocks, of_data_alone, of_the_mean, pieces_of, transposed
 from eckart.nmf.options import Settings
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, Problem, dot, length, segments
 from eckart.nmf.squares import Product, gram_of
 from eckart.nmf.table import NonnegativeTable
+from eckart.nmf.tiles import Tile, tiles_of
 
 _LEAST = float(np.finfo(np.float32).eps)
 """Replaces zeros of W H, relative to the mean entry."""
@@ -74,6 +75,55 @@ class MultiplicativeEntries(Entries):
 
         value = fold(step, pieces_of(matrix), operator.add)
         return FactorUpdate(new, new, value, np.inf)
+
+
+class MultiplicativeDivergence:
+    """beta = 1, dense and complete: W <- W ((A / W H) H^T) / (sums of H), as matrix products of tiles.
+
+    The columns keep their tiles too, so that each step takes two products per tile and compiles nothing.
+    """
+
+    penalties: Penalties
+    floor: float
+    constant: float
+    reference: float
+    rounding: float
+
+    def __init__(self, matrix: np.ndarray, penalties: Penalties) -> None:
+        self.penalties = penalties
+        self.floor, self.constant, total = of_data_alone(matrix)
+        self.reference = of_the_mean(self.constant, total, matrix.size)
+        self.rounding = 16.0 * float(np.finfo(np.float64).eps) * abs(self.constant)
+        height = max(1, DIVERGENCE_TILE_BYTES // (8 * matrix.shape[1]))
+        pieces = segments(matrix.shape[0], -(-matrix.shape[0] // height))
+        self._tiles = tiles_of(matrix, pieces, self.floor)
+
+    def rows(
+        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
+        new, right, penalty = np.empty_like(begin), np.ascontiguousarray(other.T), self.penalties.rows
+        sums = right.sum(axis=1)
+
+        def step(place: tuple[slice, Tile]) -> float:
+            part, tile = place
+            model = tile.model(begin[part], right)
+            numerator = tile.ratio(model) @ other
+            new[part] = multiplied(begin[part], numerator, sums, penalty, 1.0)
+            return -tile.logarithms(model)
+
+        value = fold(step, self._tiles, operator.add) + float(begin.sum(axis=0) @ sums)
+        return FactorUpdate(new, new, value + penalty.of(begin), np.inf)
+
+    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float) -> FactorUpdate:
+        right = np.ascontiguousarray(begin.T)
+
+        def step(place: tuple[slice, Tile]) -> np.ndarray:
+            part, tile = place
+            return np.asarray(other[part].T @ tile.ratio(tile.model(other[part], right)))
+
+        numerator = fold(step, self._tiles, np.add).T
+        new = multiplied(begin, numerator, other.sum(axis=0), self.penalties.columns, 1.0)
+        return FactorUpdate(new, new, 0.0, np.inf)
 
 
 class MultiplicativeBeta:
@@ -140,9 +190,12 @@ class MultiplicativeBeta:
 
 def multiplied(begin: Array, numerator: Array, denominator: Array, penalty: Penalty, gamma: float) -> Array:
     """begin (numerator / denominator)^gamma; a zero denominator means a zero gradient."""
-    denominator = denominator + penalty.lasso + penalty.ridge * begin
+    if penalty.lasso or penalty.ridge:
+        denominator = denominator + penalty.lasso + penalty.ridge * begin
     xp = namespace(begin)
     some = denominator > 0.0
+    if gamma == 1.0 and bool(xp.all(some)):
+        return astype(begin * (numerator / denominator), begin.dtype)
     ratio = xp.where(some, numerator / xp.where(some, denominator, 1.0), 0.0)
     return astype(begin * (ratio if gamma == 1.0 else ratio**gamma), begin.dtype)
 

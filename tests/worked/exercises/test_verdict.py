@@ -265,3 +265,46 @@ def test_ordinals_with_prepositions() -> None:
 def test_ordinals_in_equations(words: str, status: str) -> None:
     made = worked.exercise("rank", seed=55013, difficulty=2)
     assert made.check(f"Ранг: 3\nБазис: 1-я, 2-я и 3-я строки\n{words}").status == status
+
+
+@pytest.mark.parametrize("answer", ["λ1 = 3, λ2 = 11, v1 = (1,-1)/√2, v2 = (1,1)/√2", "3, 11; (1,-1)/√2, (1,1)/√2",
+                                    "v1 = (1,-1)/√2, v2 = (1,1)/√2, λ = 3, 11",
+                                    "A = 3 v_1 v_1^T + 11 v_2 v_2^T, v_1 = (1,-1)/√2, v_2 = (1,1)/√2"])  # fmt: skip
+def test_vectors_one_by_one_are_not_the_rows_of_a_matrix_in_another_order(answer: str) -> None:
+    """(1, -1) and (1, 1), read as rows, would have the columns (1, 1) and (-1, 1)."""
+    verdict = worked.exercise("deflation", seed=5).check(answer)
+    assert str(verdict) == "Each part is right, but lambda, e are not in the same order."
+
+
+def test_a_sum_of_outer_products_states_the_eigenvalues() -> None:
+    made = worked.exercise("deflation", seed=5)
+    assert made.check("A = 11 v_1 v_1^T + 3 v_2 v_2^T, v_1 = (1,-1)/√2, v_2 = (1,1)/√2")
+
+
+SCORES = "T = [-12.65 6.32; -12.65 -6.32; 12.65 0; 6.32 -3.16; 6.32 3.16]; k = 1"
+
+
+@pytest.mark.parametrize("answer", ["PC1 = 0.316 x1 + 0.949 x2, PC2 = 0.949 x1 - 0.316 x2",
+                                    "v1 = (x1 + 3 x2)/sqrt(10), v2 = (3x_1 - x_2)/sqrt(10)"])  # fmt: skip
+def test_components_may_be_sums_of_the_columns(answer: str) -> None:
+    made = worked.exercise("pca", seed=6, difficulty=2)
+    assert made.check(f"{answer}; {SCORES}")
+    assert not made.check(f"{answer.replace(' - ', ' + ')}; {SCORES}")
+
+
+def test_shares_of_all_components_are_a_remark() -> None:
+    made = worked.exercise("pca", seed=6, difficulty=2)
+    assert made.check(f"λ = 560, 100 (84.8 % and 15.2 %), v1 = (1,3)/√10, v2 = (3,-1)/√10; {SCORES}")
+
+
+def test_the_norm_of_the_error_matrix_is_the_error() -> None:
+    assert worked.exercise("bounds", seed=5).check("A1 = [8 -8; 4 -4], ||E||_F = 3√10")
+
+
+def test_complex_numbers_are_refused_by_name() -> None:
+    with pytest.raises(InputError, match="'i' was not expected"):
+        worked.exercise("eigen", seed=5).check("-2 ± 3i")
+
+
+def test_a_verdict_shows_only_its_status_and_message() -> None:
+    assert repr(worked.exercise("determinant", seed=5).check("-18")) == "Verdict(status='right', message='Right.')"

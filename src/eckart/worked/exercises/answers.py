@@ -111,7 +111,9 @@ def _of_values(own: Statement, found: Meaning, targets: Sequence[Target]) -> Mea
     elif _is_side(own, found, targets) or _are_shares(own, said):
         return replace(found, targets=frozenset())
     share = places.get("share")
-    return replace(found, targets=frozenset({share})) if share is not None and _is_share(own, found, targets) else found
+    if share is None or not _is_share(own, found, targets):
+        return found
+    return replace(found, targets=frozenset({share} if len(own.entries) == 1 else ()))  # those of all components
 
 
 def _places(targets: Sequence[Target]) -> dict[str, int]:
@@ -163,7 +165,7 @@ def _is_number(target: Target) -> bool:
 def _unexpected(found: Sequence[Statement]) -> str:
     """The symbol that is not a value, in an answer without values."""
     names = [name for one in found for side in (*one.equals, *one.label) if isinstance(side, Linear)
-             for name, x in side.terms if one.equals or x.value != 1]  # fmt: skip
+             for name, x in side.terms if name and (one.equals or x.value != 1)]  # fmt: skip
     return tr("{sign} was not expected.", sign=repr(names[0])) if names else ""
 
 

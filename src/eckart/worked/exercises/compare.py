@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from itertools import chain, product
@@ -49,10 +49,10 @@ class Verdict:
 
     status: str
     message: str
-    matches: frozenset[Match] = frozenset()
-    misfits: int = 0
-    hits: int = 0
-    cost: float = 0.0
+    matches: frozenset[Match] = field(default=frozenset(), repr=False)
+    misfits: int = field(default=0, repr=False)
+    hits: int = field(default=0, repr=False)
+    cost: float = field(default=0.0, repr=False)
 
     def __bool__(self) -> bool:
         return self.status == RIGHT

@@ -19,7 +19,7 @@ _SEQUENCE = re.compile(rf"(?:(?<![\w.]){_ITEM}\s*,\s*){{1,}}(?:{_ITEM}\s*,?\s*)?
 _BARRED = re.compile(r"(?<=[(\[])([^()\[\]|]*\d[^()\[\]|]*(?:\|[^()\[\]|]*\d[^()\[\]|]*)+)(?=[)\]])")
 _PLAIN = r"[-+−]?\d+(?:[./]\d+)?"
 _LIST = rf"{_PLAIN}(?:(?:\s*,\s*|[^\S\n]+){_PLAIN})+"
-_ROWS = re.compile(rf"(?<![\w.]){_LIST}(?: / {_LIST})+")
+_ROWS = re.compile(rf"[\[(][^\[\]()]*;[^\[\]()]*[\])]|(?<![\w.])({_LIST}(?: / {_LIST})+)")
 _STEPS = re.compile(r"(?i)(?<![\w.])(?:after |dopo |tras |después de |после )?\d+ (?:iterations?|steps?|rounds?|"
                     r"iterazion[ei]|pass[oi]|iteraci(?:ón|ones)|pasos?|итераци\w*|шаг\w*)(?!\w)")  # fmt: skip
 _NUMERIC = re.compile(r"[-+\d./,\s()\[\]√^*]|sqrt")
@@ -100,7 +100,7 @@ def _counts(name: str, *cells: str) -> bool:
 
 def _slashed(line: str) -> str:
     """`0 1 / 1 0` as two lines, if all are lists of the same length."""
-    return _ROWS.sub(lambda found: _lines(found[0]), line)
+    return _ROWS.sub(lambda found: _lines(found[1]) if found[1] else found[0], line)
 
 
 def _lines(text: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from eckart.worked.exercises.brackets import with_nested_rows, with_products, with_slashes
 from eckart.worked.exercises.cardinals import with_figures
 
 _PAIR = r"\(\s*[-+]?[1-9]\d*,\d+\s*\)|\{\s*\d\d?,\d\d?\s*\}"
@@ -84,9 +85,15 @@ def _grouped_decimals(sign: str, decimal: str) -> Callable[[str], str]:
     return rewrite
 
 
+def _slashed(text: str) -> str:
+    """Rows between slashes, with points for the decimal commas everywhere."""
+    found = with_slashes(text)
+    return _with_points(found) if found != text else text
+
+
 _REWRITES: tuple[Callable[[str], str], ...] = (
     _mixed, _with_points, _outside, _within, _single, _factors, _grouped, _grouped_decimals(" ", ","),
-    _grouped_decimals(r"\.", ","), _grouped_decimals(",", r"\."), _ratio,
+    _grouped_decimals(r"\.", ","), _grouped_decimals(",", r"\."), _ratio, with_products, with_nested_rows, _slashed,
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from eckart.worked.exercises.headings import carried, continued, headed, numbere
 from eckart.worked.exercises.lexicon import CHOSEN, word_set, words_of
 from eckart.worked.exercises.meaning import Meaning
 from eckart.worked.exercises.rows import Row, named
-from eckart.worked.exercises.symbols import Sense, normal
+from eckart.worked.exercises.symbols import SUBJECTS, Sense, normal
 from eckart.worked.exercises.targets import Target
 from eckart.worked.exercises.tokens import tokens_of
 
@@ -30,7 +30,7 @@ _ZERO, _ONE = Typed(Decimal(0)), Typed(Decimal(1))
 _FACTORS = (("U", "sigma", "V^T"), ("Q", "R"), ("V", "D", "V^-1"), ("W", "H"))
 _PRODUCT = re.compile(r"A|M|U(?:S|D|[Ss]igma)V[Tt']|QR|([VPS])D\1(?:-1|T)|WH")
 _PAIR = re.compile(r"([AMCSK])\s?([a-z](?:_?\d)?)")
-_DYAD = re.compile(r"u_?([1-9])\s?v_?([1-9])(?:\^T|')")
+_DYAD = re.compile(r"([a-z])_?([1-9])\s?([a-z])_?([1-9])(?:\^T|')")
 _WITH = word_set("with con с")
 _BARE = word_set("column ( and e y и")
 
@@ -38,8 +38,8 @@ _BARE = word_set("column ( and e y и")
 def structured(rows: Rows, targets: Targets) -> Rows:
     """The rows in the terms of the question."""
     steps: tuple[Callable[[Rows, Targets], Rows], ...] = (
-        carried, continued, _equations, _factored, _combined, _correlations, _by_entry, headed, _keyed, in_pairs,
-        numbered,
+        carried, continued, _equations, _factored, _combined, _weighted, _correlations, _by_entry, headed, _keyed,
+        in_pairs, numbered,
     )  # fmt: skip
     for step in steps:
         rows = step(rows, targets)
@@ -62,7 +62,7 @@ def _scalars(row: Row, singular: bool) -> list[tuple[Typed, int]]:
     if not row.symbol or not row.equals:
         return []
     left, right = row.symbol.symbol, row.equals[0].terms
-    if singular and left == "A" and (dyads := _dyads(right)):
+    if left in SUBJECTS and (dyads := _dyads(right, singular)):
         return dyads
     pair = _PAIR.fullmatch(left)
     return _scalar(pair[2], right[0], singular) if pair is not None and len(right) == 1 else []
@@ -75,10 +75,13 @@ def _scalar(vector: str, term: tuple[str, Typed], singular: bool) -> list[tuple[
     return [(factor, int(re.sub(r"\D", "", vector) or 0))] if normal(name) == normal(image) else []
 
 
-def _dyads(terms: Sequence[tuple[str, Typed]]) -> list[tuple[Typed, int]]:
-    """The factors in `4 u1 v1^T + 2 u2 v2^T`, with their indices; none if there is another term."""
-    found = [(x, int(one[1])) for name, x in terms if (one := _DYAD.fullmatch(name)) and one[1] == one[2]]
-    return found if len(found) == len(terms) else []
+def _dyads(terms: Sequence[tuple[str, Typed]], singular: bool) -> list[tuple[Typed, int]]:
+    """The factors in `4 u1 v1^T + 2 u2 v2^T` or `4 v1 v1^T + 2 v2 v2^T`, with their indices; none for other terms."""
+    pairs = [(x, one) for name, x in terms if (one := _DYAD.fullmatch(name)) and one[2] == one[4]]
+    fitting = len(pairs) == len(terms) and all(
+        (one[1] + one[3] == "uv") if singular else one[1] == one[3] for _, one in pairs
+    )
+    return [(x, int(one[2])) for x, one in pairs] if fitting else []
 
 
 def _factored(rows: Rows, targets: Targets) -> Rows:
@@ -118,6 +121,28 @@ def _combined(rows: Rows, targets: Targets) -> Rows:
         return [*rest, named([_coordinates(lines, columns)], target)]
     plain = lines and not any(row.equals for row in rows)
     return rest if plain else [row for row in rest if row.entries]
+
+
+def _weighted(rows: Rows, targets: Targets) -> Rows:
+    """`PC1 = 0.6 x1 + 0.8 x2` as the component with these entries."""
+    place = next((i for i, one in enumerate(targets) if one.form == "directions"), None)
+    if place is None or place_of("basis", targets) is not None:
+        return rows
+    length = targets[place].value.rows
+    found: Rows = []
+    for row in rows:
+        weights = _weights(row, length)
+        found.append(named([Grid((weights,))], place, row.meaning.sense.index) if weights else row)
+    return found
+
+
+def _weights(row: Row, length: int) -> tuple[Typed, ...]:
+    """The factors of x_1, x_2, ... in the sum that a name stands for; none if there is another term."""
+    if row.entries or len(row.equals) != 1:
+        return ()
+    terms = {index[1]: x for name, x in row.equals[0].terms if (index := re.fullmatch(r"[xX]_?([1-9])", name))}
+    complete = len(terms) == len(row.equals[0].terms) > 1 and all(int(index) <= length for index in terms)
+    return tuple(terms.get(str(i), _ZERO) for i in range(1, length + 1)) if complete else ()
 
 
 def _is_combination(line: tuple[int, dict[int, Typed]]) -> bool:

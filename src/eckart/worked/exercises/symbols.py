@@ -224,7 +224,7 @@ def norm_name(text: str) -> tuple[str, bool]:
     (('error', True), ('Frobenius norm', False), ('', False))
     """
     match = re.fullmatch(r"‖([^‖]*)‖_?\(?(\w*)\)?(\^\(?2\)?)?", text)
-    if match is None or not re.search(r"\S\s*-", match[1]):
+    if match is None or not re.search(r"\S\s*-|^\s*E\s*$", match[1]):  # E = A - A_k
         return "", False
     if match[2] == "2" and not match[3]:
         return "spectral norm", False

@@ -11,6 +11,7 @@ import unicodedata
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
+from eckart.worked.exercises.formulas import roots_as_signs, roots_of_factors
 from eckart.worked.exercises.layout import laid_out
 from eckart.worked.exercises.ordinals import with_numbers
 from eckart.worked.exercises.programs import as_matrices, with_values
@@ -43,7 +44,18 @@ _ACCENTS = {
     "vec", "hat", "bar", "tilde", "overrightarrow", "underline", "overline", "boldsymbol", "bm", "mathbf", "mathrm",
     "boxed", "text", "mathbb", "mathcal",
 }  # fmt: skip
+_UPRIGHT = r"\\(?:text|mathrm|mathbf|operatorname|mathsf)\s*\{([^{}]*)\}"
+_INSIDE = r"((?:(?!\\begin|\\end).)*)\\end\s*\{\1\}"
+_MATRIX = re.compile(
+    rf"\\begin\s*\{{((?:[pbvBV]?matrix\*?|smallmatrix|array))\}}(?:\[\w+\])?(?:\{{[^{{}}]*\}})?{_INSIDE}", re.DOTALL
+)
+_LINES = re.compile(
+    r"\\begin\s*\{((?:aligned|align|gathered|gather|multline|eqnarray|equation|split|cases)\*?)\}" + _INSIDE, re.DOTALL
+)
+_BREAK = re.compile(r"\\\\(?:\s*\[[\d.\s]*[a-z]{2}\])?")  # with a distance: \\[2pt]
 _TYPES = r"matrix|array|diag|vector(?=\S)|list|set|span|gen|lin|float\d*|int\d*"  # np.float64(0.5) is 0.5
+_MODULES = r"(?<![\w.])(?:np|numpy|sp|sympy|math)\.(?=(?:sqrt|cbrt|Rational|S|Integer)\s*\()"
+_ABSOLUTE = r"(?<![|\w])\|\s*-\s*(\d+(?:[.,]\d+)?)\s*\|(?!\|)"  # |-3| is 3
 _WRAPPERS = rf"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:{_TYPES})\s*(?=[(\[{{])"
 _COLUMN = r"\[((?:\s*\[\s*[^\s\[\],;]+\s*\]\s*,?){2,})\s*\]"  # [[1], [2]] has two rows
 _MINUS = r"(?i)(?<![\w])(?:minus|meno|menos|минус)\s+(?=[\d.(]|sqrt|cbrt)"
@@ -79,7 +91,8 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=[^\W_])[^\S\n]+[—–][^\S\n]+", " = ", text)  # Ранг — 3
     text = re.sub(r"<-(?![^<>\n]*[^<>\s-]\s*>)", "=", text)  # x <- 3 assigns in R, but <-1, 4> is a vector
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
-    text = as_matrices(_pasted(text))
+    text = as_matrices(_pasted(re.sub(_MODULES, "", text)))
+    text = re.sub(_ABSOLUTE, r"\1", text)
     text = re.sub(_MINUS, "-", re.sub(_ITEM, "", text)).replace("=>", "->")
     text = re.sub(r"(?<=[\d)\]}])\s*->\s*(?=[^\W\d]\w{0,6}\s*=)", "; ", text)  # 3, 1 -> k = 2
     text = re.sub(r"(?<!\S)\?(?=\s*(?:[=:]|by|with|con|por|на))", "x", text)
@@ -107,10 +120,10 @@ def plain(text: str) -> str:
     text = re.sub(_WRAPPERS, "", re.sub(_PRODUCT, "", text), flags=re.IGNORECASE)
     text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
     text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
-    text = _functions(text)
+    text = _functions(roots_as_signs(text))
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text).replace("**", "^")
     text = re.sub(r"(^|[=:,;\n>]|[^\W\d_]\s)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", r"\1 ", text)  # a vector of either sign
-    return with_values(text)
+    return with_values(roots_of_factors(text))
 
 
 def _pasted(text: str) -> str:
@@ -183,16 +196,24 @@ def _latex(text: str, depth: int = 0) -> str:
     if depth > DEEPEST:
         raise InputError(tr("Brackets are nested more than {most} levels deep.", most=DEEPEST))
     text = re.sub(r"\\begin\s*\{vmatrix\}.*?\\end\s*\{vmatrix\}(?=\s*=)", "|0; 0|", text, flags=re.DOTALL)
-    text = re.sub(r"\$|\\\\\[[^\]]*pt\]", "", text).replace("\\\\", ";")
-    text = re.sub(r"\\begin\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}(?:\{[^{}]*\})?", "[", text)
-    text = re.sub(r"\\end\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}", "]", text).replace("&", ", ")
-    text = re.sub(r"\\(?:text|mathrm|mathbf|operatorname|mathsf)\s*\{([^{}]*)\}", r" \1 ", text)
+    text = _BREAK.sub(";", _environments(text.replace("$", ""))).replace("&", ", ")
+    text = re.sub(rf"{_UPRIGHT}(?=\s*[_^'])", r" \1", text)
+    text = re.sub(_UPRIGHT, r" \1 ", text)
     pieces, place = [], 0
     while match := re.compile(r"\\([A-Za-z]+|.)", re.DOTALL).search(text, place):
         pieces.append(text[place : match.start()])
         shown, place = _command(text, match, depth)
         pieces.append(shown)
     return "".join([*pieces, text[place:]])
+
+
+def _environments(text: str) -> str:
+    """Matrices in brackets, the innermost first, and aligned equations one per line."""
+    while text != (shorter := _MATRIX.sub(lambda found: f"[{_BREAK.sub(';', found[2]).replace('&', ', ')}]", text)):
+        text = shorter
+    while text != (shorter := _LINES.sub(lambda found: _BREAK.sub("\n", found[2]).replace("&", " "), text)):
+        text = shorter
+    return text
 
 
 def _command(text: str, match: re.Match[str], depth: int) -> tuple[str, int]:

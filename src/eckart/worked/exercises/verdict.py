@@ -62,11 +62,18 @@ def _judged_reading(reading: Reading, targets: Sequence[Target], known: Knowledg
     else:
         found = assign(reading.rows, targets, compare)
         verdict = _consistent(_summary(found, targets), reading.rows)
-    if not verdict and known is not None:
+    if not verdict and known is not None and not _is_unpaired(found, targets):
         pieces = evident(reading.said, found.pieces, targets, known, compare)
         evidence = _judged(_placed(pieces), targets) if pieces is not None else verdict
         verdict = evidence or verdict
     return replace(verdict, cost=found.cost)
+
+
+def _is_unpaired(found: Assignment, targets: Sequence[Target]) -> bool:
+    """Whether all parts are right, but in different orders: another layout of the same values proves nothing."""
+    given = _placed(found.pieces)
+    complete = not _missing_parts(given, targets) and all(piece.right for piece, _ in given)
+    return complete and bool(_apart(given, targets))
 
 
 def _placed(pieces: Sequence[Piece]) -> list[tuple[Piece, int]]:

@@ -1,0 +1,68 @@
+"""Formulas in words or as factors, as plain ones: `3 radice di 10`, `(lambda - 3)(lambda - 1) = 0`.
+
+Text in, text out, as in `typed`.
+"""
+
+from __future__ import annotations
+
+import re
+
+_OPERAND = r"(?:(\d+(?:[.,]\d+)?|\))\s*(?:\*|times\b|per\b|por\b)?\s*)?"
+_RADICAND = r"\s+(\(|\d+(?:[.,]\d+)?)"
+_SQUARE = (
+    r"(?:the |la )?(?:(?:square )?roots? of|radic[ei](?: quadrat[ae])? di|ra[ií]z(?: cuadrada)? de|"
+    r"(?:квадратн\w+ )?кор(?:ень|ня|нем)(?: квадратн\w+)? из)"
+)
+_CUBE = r"(?:the |la )?(?:cube root of|radice cubica di|ra[ií]z cúbica de|кубическ\w+ кор(?:ень|ня|нем) из)"
+_ROOTS = tuple(
+    (re.compile(rf"(?i){_OPERAND}(?<![^\W\d_]){words}{_RADICAND}"), sign)
+    for words, sign in ((_CUBE, "cbrt"), (_SQUARE, "sqrt"))
+)
+_CONSTANT = r"\d+(?:[.,]\d+)?(?:/\d+)?"
+_POWER = r"(?:\^\(?\d\)?)?"
+_SUM = rf"(?:[-+]?\s*lambda\s*[-+]\s*{_CONSTANT}|[-+]?\s*{_CONSTANT}\s*[-+]\s*lambda)"
+_BINOMIAL = rf"\(\s*{_SUM}\s*\){_POWER}\s*\*?\s*"
+_NAME = r"(?<!\w)(?:(?:p|P|chi)(?:\s*\(lambda\))?|det\s*\([^()\n]*\))\s*="
+_POLYNOMIAL = re.compile(
+    rf"({_NAME})?\s*(?<![\w)*/^])-?\s*((?:lambda{_POWER}\s*\*?\s*)?(?:{_BINOMIAL})+)(=\s*0(?![.,]?\d))?(?=\s*(?:[;,.\n]|->|$))"
+)
+_ROOT = re.compile(
+    rf"\(\s*([-+]?)\s*(?:lambda\s*([-+])\s*({_CONSTANT})|({_CONSTANT})\s*([-+])\s*lambda)\s*\)(?:\^\(?(\d))?|"
+    r"lambda(?:\^\(?(\d))?"
+)
+_SOLVED = re.compile(r"lambda[\s_\d,()]*[=:≈]|(?:eigenv|autov|собственн|valor)", re.IGNORECASE)
+
+
+def roots_as_signs(text: str) -> str:
+    """The text with `sqrt(..)` for a root in words.
+
+    >>> roots_as_signs("3 radice di 10"), roots_as_signs("корень из 90"), roots_as_signs("the roots of the polynomial")
+    ('3*sqrt(10)', 'sqrt(90)', 'the roots of the polynomial')
+    """
+
+    def shown(found: re.Match[str], sign: str) -> str:
+        factor = f"{found[1]}*" if found[1] else ""
+        return f"{factor}{sign}(" + ("" if found[2] == "(" else f"{found[2]})")
+
+    for pattern, sign in _ROOTS:
+        text = pattern.sub(lambda found, sign=sign: shown(found, sign), text)  # type: ignore[misc]
+    return text
+
+
+def roots_of_factors(text: str) -> str:
+    """The text with the eigenvalues for a factored characteristic polynomial, unless it states them.
+
+    >>> roots_of_factors("p(lambda) = (lambda - 3)^2(lambda + 1/2)"), roots_of_factors("lambda(5 - lambda) = 0")
+    ('lambda = 3, 3, -1/2', 'lambda = 0, 5')
+    >>> roots_of_factors("(lambda - 3)(lambda - 1) = 0, lambda = 3, 1")
+    '(lambda - 3)(lambda - 1) = 0, lambda = 3, 1'
+    """
+    found = _POLYNOMIAL.search(text)
+    if found is None or not (found[1] or found[3]) or _SOLVED.search(text[: found.start()] + text[found.end() :]):
+        return text
+    roots: list[str] = []
+    for one in _ROOT.finditer(found[2]):
+        first, second = one[1] == "-", (one[2] or one[5]) == "-"
+        sign = "-" if (one[3] or one[4]) and first == second else ""
+        roots += [f"{sign}{one[3] or one[4] or 0}"] * int(one[6] or one[7] or 1)
+    return f"{text[: found.start()]}lambda = {', '.join(roots)}{text[found.end() :]}"

@@ -1,0 +1,39 @@
+"""Spellings of answers: LaTeX environments and fonts, modules of programs, absolute values."""
+
+from __future__ import annotations
+
+import pytest
+
+from eckart import worked
+from eckart.worked.exercises.typed import plain
+
+FIRST = r"\frac{1}{\sqrt{2}}\begin{pmatrix}1\\1\end{pmatrix}"
+SECOND = r"\frac{1}{\sqrt{17}}\begin{pmatrix}1\\4\end{pmatrix}"
+EIGENPAIRS = [
+    rf"\lambda_1=-5,\ \mathbf{{e}}_1={FIRST},\ \lambda_2=1,\ \mathbf{{e}}_2={SECOND}",
+    rf"\begin{{align*}}\lambda_1&=-5, & e_1&={FIRST}\\ \lambda_2&=1, & e_2&={SECOND}\end{{align*}}",
+    "sp.Matrix([1,1])/sp.sqrt(2) for -5, sp.Matrix([1,4])/sp.sqrt(17) for 1",
+    "for -5: sqrt(2)/2*[1,1]; for 1: 1/math.sqrt(17)*[1,4]",
+]
+
+
+@pytest.mark.parametrize("answer", EIGENPAIRS)
+def test_eigenpairs_in_latex_and_programs_are_right(answer: str) -> None:
+    assert worked.exercise("eigen", seed=5).check(answer)
+
+
+def test_rows_with_a_distance_stay_rows() -> None:
+    assert plain(r"\begin{pmatrix}1&3\\[2pt]-1&-1\end{pmatrix}") == "[1, 3;-1, -1]"
+    assert plain(r"\left[\begin{array}{rr}1&2\\3&4\end{array}\right]") == "[[1, 2;3, 4]]"
+
+
+def test_matrices_in_aligned_equations() -> None:
+    answer = (r"\begin{aligned}V&=\begin{pmatrix}1&3\\-1&-1\end{pmatrix}\\ D&=\operatorname{diag}(8,-4)\\"
+              r"A^3&=\begin{bmatrix}-352&-864\\288&800\end{bmatrix}\end{aligned}")  # fmt: skip
+    assert worked.exercise("diagonalize", seed=5).check(answer)
+
+
+def test_bars_around_a_negative_number_are_its_absolute_value() -> None:
+    made = worked.exercise("determinant", seed=5)
+    assert made.check("|A| = -18")
+    assert not made.check("|-18|")

@@ -138,7 +138,10 @@ def polynomial_at(root: sp.Expr) -> Callable[[Element], sp.Expr]:
     def by_horner(coefficients: list[sp.Rational]) -> sp.Expr:
         x, y = sp.Integer(0), sp.Integer(0)
         for c in coefficients:
-            x, y = x * real - y * imaginary + c, x * imaginary + y * real
+            if imaginary == 0:
+                x = x * real + c
+            else:
+                x, y = x * real - y * imaginary + c, x * imaginary + y * real
         value = x + y * sp.I
         return value if root.is_Float or value == 0 else sp.N(value, GUARD)
 

@@ -78,6 +78,13 @@ def test_a_solution_is_shown_as_page_text_and_markdown() -> None:
     assert solution._repr_markdown_() == solution.markdown()
 
 
+def test_an_exercise_is_shown_as_its_question() -> None:
+    made = worked.exercise("determinant", seed=3)
+    assert made._repr_markdown_() == made.question().markdown()
+    assert "data-mode=&quot;playing&quot;" in made._repr_html_()
+    assert "data-mode=" not in made.solution._repr_html_()
+
+
 def test_printed_results_fit_into_80_columns() -> None:
     space = ek.concepts(MODEL)
     printed = [

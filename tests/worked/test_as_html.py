@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from eckart import worked
+from eckart.worked.as_html import html
 from eckart.worked.exercises.sheet import sheet
 from eckart.worked.messages import LANGUAGES
 from tests.analysis.report.browser import CHROMIUM, Browser
@@ -70,6 +71,18 @@ def test_the_player_shows_step_after_step(browser: Browser, tmp_path: Path) -> N
     assert shown() == 1
     click("all")
     assert shown() == everything
+    assert browser.complaints == []
+
+
+def test_an_exercise_in_a_notebook_starts_with_its_question(browser: Browser, tmp_path: Path) -> None:
+    made = worked.exercise("determinant", seed=3)
+    file = tmp_path / "exercise.html"
+    file.write_text(html(made, playing=True), encoding="utf-8")
+    load(browser, file)
+    visible = "[...document.querySelectorAll('.step, .answer')].filter(one => !one.hidden).length"
+    assert browser.js(visible) == 1
+    browser.js("document.querySelector('[data-do=all]').click()")
+    assert int(browser.js(visible)) > 2
     assert browser.complaints == []
 
 

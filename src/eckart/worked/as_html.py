@@ -33,12 +33,14 @@ _SHORT = 24
 """Formulas of at most this many characters stay on one line."""
 
 
-def html(solution: Solution) -> str:
-    """The page of one solution, with a player if it has several steps."""
-    return page([solution], prose_text(solution.title), player=len(solution.steps) > 1)
+def html(solution: Solution, *, playing: bool = False) -> str:
+    """The page of one solution, with a player if it has several steps; `playing` shows only the first step."""
+    return page([solution], prose_text(solution.title), player=len(solution.steps) > 1, playing=playing)
 
 
-def page(parts: Sequence[Solution], title: str, *, player: bool = False, titled: bool = False) -> str:
+def page(
+    parts: Sequence[Solution], title: str, *, player: bool = False, titled: bool = False, playing: bool = False
+) -> str:
     """Several solutions or questions under one title; a single one has its own, unless the page is `titled`."""
     alone = len(parts) == 1 and not titled
     body = "\n".join(_section(part, alone=alone) for part in parts)
@@ -47,7 +49,7 @@ def page(parts: Sequence[Solution], title: str, *, player: bool = False, titled:
         f'<!DOCTYPE html>\n<html lang="{current()}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
         f"<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n<main>\n{head}{body}\n</main>\n"
-        f"{_controls() if player else ''}</body>\n</html>\n"
+        f"{_controls(playing) if player else ''}</body>\n</html>\n"
     )
 
 
@@ -56,7 +58,7 @@ def _asset(name: str) -> str:
     return (files("eckart.worked") / "assets" / name).read_text(encoding="utf-8")
 
 
-def _controls() -> str:
+def _controls(playing: bool) -> str:
     buttons = (
         ("previous", "‹ " + tr("Previous")), ("next", tr("Next") + " ›"), ("result", tr("Show result")),
         ("all", tr("Show all")),
@@ -64,7 +66,8 @@ def _controls() -> str:
     shown = "".join(f'<button type="button" data-do="{name}">{escape(label)}</button>' for name, label in buttons)
     start = f'<button type="button" data-do="start">{escape(tr("Step by step"))}</button>'
     cover = f'<button type="button" data-do="cover">{escape(tr("Hide results"))}</button>'
-    bar = f'<nav class="player">{start}{cover}{shown}<span class="place" aria-live="polite"></span></nav>'
+    mode = ' data-mode="playing"' if playing else ""
+    bar = f'<nav class="player"{mode}>{start}{cover}{shown}<span class="place" aria-live="polite"></span></nav>'
     return f"{bar}\n<script>\n{_asset('player.js')}</script>\n"
 
 

@@ -18,7 +18,7 @@ from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
 from eckart.worked.pseudo_inverse import core as unscaled_core
-from eckart.worked.row_reduction import reduction_steps
+from eckart.worked.row_reduction import inverse_steps
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.svd import factors
 from eckart.worked.written_out import squares, written
@@ -182,7 +182,8 @@ def _inverse_details(w: sp.Matrix) -> Callable[[], tuple[Step, ...]] | None:
     """An invertible W: its pseudo-inverse is the inverse, found by row reduction of (W | I)."""
     if w.rows != w.cols or w.rows > 3 or w.rank() < w.rows:
         return None
-    return partial(reduction_steps, sp.Matrix.hstack(w, sp.eye(w.rows)))
+    reason = Step(tr("$W$ is invertible, so its pseudo-inverse is its inverse."))
+    return lambda: (reason, *inverse_steps(w))
 
 
 def _error_steps(a: object, product: sp.Matrix, error: object) -> tuple[Step, ...]:
@@ -201,8 +202,9 @@ def _error_steps(a: object, product: sp.Matrix, error: object) -> tuple[Step, ..
     )
     remark = tr(
         "In practice, $4 k$ rows and columns are drawn. With probabilities from squared norms and "
-        "enough draws, the theory guarantees an additive error: $‖A - C U R‖_F ≤ ‖A - A_k‖_F + ε "
-        "‖A‖_F$. Some lecture notes state the bound $(2 + ε) ‖A - A_k‖_F$ here, but that bound needs "
+        "enough draws, the theory guarantees an additive error with high probability: "
+        "$‖A - C U R‖_F ≤ ‖A - A_k‖_F + ε ‖A‖_F$. Some lecture notes state the bound "
+        "$(2 + ε) ‖A - A_k‖_F$ here, but that bound needs "
         "leverage scores as probabilities."
     )
     return (Step(statement, "‖A - C U R‖_F ≥ ‖A - A_k‖_F", numbers, remark),)

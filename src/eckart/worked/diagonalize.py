@@ -14,7 +14,7 @@ from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.matrices import square
 from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import is_exact
-from eckart.worked.row_reduction import reduction_steps
+from eckart.worked.row_reduction import inverse_steps
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Root, Spectrum, spectrum
@@ -72,7 +72,7 @@ def diagonalize(given: object, power: int = 3) -> Solution:
     raised = raised_to(a, found, power, d, v, inverse)
     left = (v * d**power).applyfunc(_plain)
     last = _power_step(a, raised, power, partial(product_steps, left, inverse, f"(A^{power})", raised))
-    steps += (_factor_step(v, d, inverse, symmetric), last, *_invertible(found))
+    steps += (_factor_step(v, d, inverse, symmetric), last, *_invertible(a, found, v, d, inverse))
     answer = (
         Equation("V", v),
         Equation("D", d),
@@ -126,7 +126,7 @@ def _factor_step(v: sp.Matrix, d: object, inverse: object, symmetric: bool) -> S
         "Put the eigenvectors into the columns of $V$ and invert $V$. The eigenvectors may have any "
         "length, because the inverse compensates for it."
     )
-    more = partial(reduction_steps, sp.Matrix.hstack(v, sp.eye(v.rows))) if is_exact(v) and v.rows <= 3 else None
+    more = partial(inverse_steps, v) if is_exact(v) and v.rows <= 3 else None
     numbers = (Equation("V", v), Equation("D", d), Equation("V^{-1}", inverse))
     return Step(statement, "A V = V D,  A = V D V^{-1}", numbers, more=more)
 
@@ -141,7 +141,11 @@ def _power_step(a: sp.Matrix, raised: object, power: int, more: Callable[[], tup
     return Step(statement, f"A^{power} = V D^{power} {name}", (Equation(f"A^{power}", raised),), more=more)
 
 
-def _invertible(found: Spectrum) -> tuple[Step, ...]:
+def _invertible(a: sp.Matrix, found: Spectrum, v: sp.Matrix, d: sp.Matrix, inverse: sp.Matrix) -> tuple[Step, ...]:
     if any(value == 0 for value in found.values):
         return (Step(tr("An eigenvalue is 0, so $D$ has no inverse and $A$ is not invertible.")),)
-    return (Step(tr("No eigenvalue is 0, so $A$ is invertible: replace the entries of $D$ by their reciprocals.")),)
+    statement = tr("No eigenvalue is 0, so $A$ is invertible: replace the entries of $D$ by their reciprocals.")
+    name, result = "V^T" if a.is_symmetric() else "V^{-1}", raised_to(a, found, -1, d, v, inverse)
+    left = (v * sp.diag(*[1 / value for value in d.diagonal()])).applyfunc(_plain)
+    more = partial(product_steps, left, inverse, "(A^{-1})", result)
+    return (Step(statement, f"A^{{-1}} = V D^{{-1}} {name}", (Equation("A^{-1}", result),), more=more),)

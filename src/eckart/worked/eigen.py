@@ -62,9 +62,7 @@ def check_step(m: sp.Matrix, found: Spectrum) -> Step:
     statement = tr("Check: the eigenvalues add up to the trace, and their product is the determinant.")
     total, product = sp.expand(sum(found.values)), sp.expand(sp.prod(found.values))
     remark = (
-        tr("One eigenvalue is zero, so the matrix is not invertible.")
-        if any(value == 0 for value in found.values)
-        else ""
+        tr("0 is an eigenvalue, so the matrix is not invertible.") if any(value == 0 for value in found.values) else ""
     )
     return Step(
         statement,

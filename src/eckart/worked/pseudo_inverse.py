@@ -64,9 +64,20 @@ def pseudo_inverse(given: object) -> Solution:
             more=partial(product_steps, scaled, found.left.T, "(A^+)", inverse),
         ),
         Step(
-            tr("Check the defining property of the pseudo-inverse."),
-            "A A^+ A = A",
-            (Equation("A A^+ A", (a * inverse * a).applyfunc(sp.expand)),),
+            tr(
+                "Check the four Penrose conditions, which define the pseudo-inverse. The last two say that "
+                "$A A^+$ and $A^+ A$ are symmetric."
+            ),
+            "A A^+ A = A,  A^+ A A^+ = A^+,  (A A^+)^T = A A^+,  (A^+ A)^T = A^+ A",
+            tuple(
+                Equation(name, value.applyfunc(sp.expand))
+                for name, value in (
+                    ("A A^+ A", a * inverse * a),
+                    ("A^+ A A^+", inverse * a * inverse),
+                    ("A A^+", a * inverse),
+                    ("A^+ A", inverse * a),
+                )
+            ),
         ),
     )
     parts = {"pseudo_inverse": inverse, "singular_values": sp.Matrix(found.values)}

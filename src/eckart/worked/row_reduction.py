@@ -82,6 +82,14 @@ def reduction_steps(a: object) -> tuple[Step, ...]:
     )
 
 
+def inverse_steps(a: sp.Matrix) -> tuple[Step, ...]:
+    """The reduction of (A | I) to (I | A^-1)."""
+    statement = tr(
+        "Inverse by row reduction: append the identity. When the left half is $I$, the right half is the inverse."
+    )
+    return (Step(statement), *reduction_steps(sp.Matrix.hstack(a, sp.eye(a.rows))))
+
+
 def null_space_steps(shifted: sp.Matrix, unknown: str = "x") -> tuple[Step, ...]:
     """(M - λ I) x = 0 as equations, reduced, with the free unknowns named and the general solution."""
     system = Step(tr("The same as a system of equations."), numbers=tuple(_equations(shifted, unknown)))

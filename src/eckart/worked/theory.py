@@ -217,7 +217,8 @@ LESSONS = (
                 "all columns. Draw columns and rows with probabilities proportional to their squared norms. Divide "
                 "each by the square root of its probability times the number of draws: $sqrt(c q_j)$ for a column and "
                 "$sqrt(r p_i)$ for a row. The core $U = W^+$ is the pseudo-inverse of the submatrix in which the "
-                "selected columns and rows intersect. This sampling guarantees an additive error of $ε ‖A‖_F$. The "
+                "selected columns and rows intersect. With enough draws, this sampling has an additive error of "
+                "at most $ε ‖A‖_F$ with high probability. The "
                 "relative bound $(2 + ε) ‖A - A_k‖_F$ requires sampling by leverage scores."
             ),
             mark(

@@ -6,9 +6,9 @@
   const bar = document.querySelector(".player");
   const button = (name) => bar.querySelector(`[data-do="${name}"]`);
   const result = (step) => step.querySelector(".result");
-  let mode = "all"; // "all", "playing" or "covered"
+  let mode = bar.dataset.mode || "all"; // "all", "playing" or "covered"
   let place = 0;
-  let shown = false;
+  let shown = true;
   const open = new Set(); // steps whose result was asked for while results are covered
 
   const revealers = new Map();
@@ -43,13 +43,13 @@
     button("previous").disabled = playing && place === 0;
     button("next").disabled = playing && place === steps.length - 1 && shown;
     button("result").disabled = !playing || shown || !result(steps[place]);
-    if (playing) steps[place].scrollIntoView({ block: "nearest" });
   }
 
   function go(to, visible) {
     place = Math.min(Math.max(to, 0), steps.length - 1);
     shown = visible || !result(steps[place]);
     draw();
+    steps[place].scrollIntoView({ block: "nearest" });
   }
 
   function next() {

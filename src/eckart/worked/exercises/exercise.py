@@ -14,6 +14,7 @@ from importlib import import_module
 import numpy as np
 import sympy as sp
 
+from eckart.displays import html_page
 from eckart.documentation import document
 from eckart.errors import ParameterError
 from eckart.wording import either
@@ -96,6 +97,16 @@ class Exercise(Solution):
             A document that contains the question only.
         """
         return Solution(self.title, self.steps[:1], (), {"matrix": self.given}, language=self.language)
+
+    def _repr_html_(self) -> str:
+        """The question; the player of the page shows the solution step by step."""
+        from eckart.worked.as_html import html
+
+        with language(self.language):
+            return html_page(html(self, playing=True))
+
+    def _repr_markdown_(self) -> str:
+        return self.question().markdown()
 
     def check(self, answer: str) -> Verdict:
         """Check an answer and explain what is wrong with it.

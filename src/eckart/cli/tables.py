@@ -40,7 +40,7 @@ def read(
 
 def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: bool) -> Source:
     """Open DATA with the library's opener; small data are loaded whole, whatever their kind."""
-    from eckart.cli.execution import whole_if_small
+    from eckart.cli.execution import in_blocks, whole_if_small
     from eckart.io.open_data import open_with
 
     if stream and (data == "-" or reading.format is not None):
@@ -50,7 +50,7 @@ def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: b
         )
     given = standard_input().buffer if data == "-" else absolute(data) if stream else data
     source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
-    if stream and hasattr(source, "matrix"):
+    if stream and not in_blocks(source):
         raise Refused(f"{data} cannot be read in blocks. Convert it first: eckart convert {data} table.npy.")
     return replace(source, metadata=replace(source.metadata, name="standard input")) if data == "-" else source
 

@@ -12,7 +12,7 @@ import pytest
 
 import eckart as ek
 from eckart.errors import FileError
-from eckart.io.arrays.hdf5_chunks import lzf_length
+from eckart.io.arrays.hdf5_chunks import Chunks, lzf_length
 from eckart.io.open_rows import open_rows
 
 TABLE = np.random.default_rng(3).standard_normal((64, 50)).round(3)
@@ -79,6 +79,42 @@ def test_sound_chunks_are_read(tmp_path: Path, options: dict[str, Any], chunks: 
     rows = open_rows(tmp_path / "x.h5")
     assert rows is not None
     np.testing.assert_allclose(rows.read(0, len(table)), table, atol=1e-3)
+
+
+@pytest.mark.parametrize("options", [{}, {"compression": "gzip", "shuffle": True}, {"compression": "lzf"}], ids=str)
+def test_chunks_of_values_with_text_are_read(tmp_path: Path, options: dict[str, Any]) -> None:
+    """Text of variable length takes 8 bytes in memory and 16 in a file."""
+    text, numbers = h5py.string_dtype(), h5py.vlen_dtype("f8")
+    record = np.dtype([("flag", "i1"), ("name", text), ("pair", text, (2,)), ("list", numbers), ("x", "f4")])
+    kinds = {"text": text, "list": numbers, "record": record, "reference": h5py.ref_dtype, "bytes": "S5"}
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        for name, kind in kinds.items():
+            file.create_dataset(name, (10,), kind, chunks=(4,), **options)
+        file["text"][:], file["bytes"][:] = [f"row {i}" for i in range(10)], b"abc"
+        for i in range(10):
+            file["list"][i] = np.arange(i)
+            file["record"][i] = (i, "a", ["b", "c"], np.arange(i), i)
+            file["reference"][i] = file.ref
+        for name, array in file.items():
+            Chunks(array, "x.h5", name).check(0, 10)
+
+
+@pytest.mark.parametrize("compression", ["gzip", "lzf"])
+def test_names_in_compressed_anndata_files_are_read(tmp_path: Path, compression: str) -> None:
+    """As AnnData's write_h5ad writes them with compression="gzip"."""
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        file.create_dataset("X", data=TABLE, chunks=(16, 50), compression=compression)
+        for side, count in (("obs", 64), ("var", 50)):
+            names = [f"{side}{i}" for i in range(count)]
+            group = file.create_group(side)
+            group.attrs["_index"] = "_index"
+            group.create_dataset("_index", data=names, dtype=h5py.string_dtype(), compression=compression)
+    rows = open_rows(tmp_path / "x.h5ad")
+    assert rows is not None
+    np.testing.assert_array_equal(rows.read(0, 64), TABLE)
+    assert rows.metadata.row_names is not None
+    assert rows.metadata.column_names is not None
+    assert (rows.metadata.row_names[63], rows.metadata.column_names[49]) == ("obs63", "var49")
 
 
 def _unfiltered(table: np.ndarray, chunks: tuple[int, int]) -> bytes:

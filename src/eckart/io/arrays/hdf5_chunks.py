@@ -21,6 +21,8 @@ _DEFLATE, _SHUFFLE, _FLETCHER32, _NBIT, _SCALE_OFFSET, _LZF = 1, 2, 3, 5, 6, 320
 _WHOLE = (_NBIT, _SCALE_OFFSET)
 """Filters that fill the whole chunk or fail."""
 _FILTERS = (_DEFLATE, _SHUFFLE, _FLETCHER32, *_WHOLE, _LZF)
+_STRING, _COMPOUND, _VLEN, _ARRAY = 3, 6, 9, 10
+"""Classes of HDF5 types (H5T_class_t)."""
 _INTERPRETED = 1 << 12
 """Bytes of LZF up to which loading the compiled loop would take longer."""
 
@@ -33,7 +35,8 @@ class Chunks:
         properties = array.id.get_create_plist()
         found = [properties.get_filter(i) for i in range(properties.get_nfilters())]
         self._filters = [int(code) for code, *_ in found]
-        self._chunk_bytes = math.prod(array.chunks) * array.id.get_type().get_size()
+        address = array.file.id.get_create_plist().get_sizes()[0]
+        self._chunk_bytes = math.prod(array.chunks) * stored_size(array.id.get_type(), address)
         for code, *_, title in found:
             if code not in _FILTERS:
                 raise FileError(
@@ -104,6 +107,25 @@ class Chunks:
         raise FileError(
             f"{self._file}, array {self._name!r}: the chunk at ({place}) is damaged: {what}. Copy the file again."
         )
+
+
+def stored_size(kind: Any, address: int) -> int:
+    """Bytes that a value of an HDF5 type takes in a file whose addresses have `address` bytes.
+
+    Text and lists of variable length lie in a heap. The array stores their length, and the address and the index of
+    their heap (4, `address` and 4 bytes) [1]; in memory, a text is a pointer.
+
+    [1] https://support.hdfgroup.org/documentation/hdf5/latest/_f_m_t3.html, "Variable-length datatypes"
+    """
+    code, size = kind.get_class(), int(kind.get_size())
+    if code == _VLEN or (code == _STRING and kind.is_variable_str()):
+        return 8 + address
+    if code == _ARRAY:
+        return int(np.prod(kind.get_array_dims())) * stored_size(kind.get_super(), address)
+    if code == _COMPOUND:
+        members = [kind.get_member_type(i) for i in range(kind.get_nmembers())]
+        return size + sum(stored_size(member, address) - int(member.get_size()) for member in members)
+    return size
 
 
 def lzf_length(content: bytes) -> int:

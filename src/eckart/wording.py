@@ -52,12 +52,13 @@ class Worded:
 
 _SAME = (
     "rules", "which", "missing", "method", "solver", "select", "core", "kernel", "explain", "error", "memory", "format",
-    "decimal", "delimiter", "noise",
+    "decimal", "delimiter", "noise", "key", "layer",
 )  # fmt: skip
 _OPTIONS = {
     "k": "-k",
     "most": "--most",
     "rng": "--seed",
+    "row_names": "--row-names",
     "n_features": "--keep",
     "n_landmarks": "--landmarks",
     "n_neighbors": "--neighbors",

@@ -188,6 +188,22 @@ def test_options_without_meaning(numbers: np.ndarray) -> None:
     assert "--checkpoint does not apply to --method cur" in result.stderr
 
 
+def test_a_small_text_file_takes_a_checkpoint(numbers: np.ndarray) -> None:
+    """Its rows are in memory, but they count as read in blocks."""
+    np.savetxt("x.csv", numbers[:50], delimiter=",", header="a" + ",a" * 11, comments="")
+    Path("x.csv").rename("x.log")
+    done("fit", "x.log", "--format", "csv", "-k", "2", "-o", "a.eckart", "--checkpoint", "run")
+    Path("x.log").rename("x.csv")
+    done("fit", "x.csv", "-k", "2", "-o", "b.eckart", "--checkpoint", "run")
+    assert ek.load("a.eckart").values.tobytes() == ek.load("b.eckart").values.tobytes()
+
+
+def test_options_that_a_format_does_not_have_are_named_as_typed(numbers: np.ndarray) -> None:
+    result = run("fit", stored("npy", numbers), "-k", "2", "-o", "m.eckart", "--row-names", "who")
+    assert result.exit_code == 2
+    assert "--row-names who does not apply to" in result.output
+
+
 def test_checkpoint_of_another_run(numbers: np.ndarray) -> None:
     path = stored("npy", numbers)
     Path("c").mkdir()

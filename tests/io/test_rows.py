@@ -18,6 +18,7 @@ from eckart.engine.blocks.edges import edges_for, largest_block
 from eckart.errors import FileError, MemoryBudgetError, ParameterError
 from eckart.io.convert import convert
 from eckart.io.open_rows import open_rows
+from eckart.io.read_options import ReadOptions
 from eckart.io.rows import PiecedRows
 
 RNG = np.random.default_rng(0)
@@ -215,7 +216,7 @@ def test_several_arrays_need_a_key(tmp_path):
         file["one"], file["two"] = DENSE, DENSE[:50]
     with pytest.raises(ParameterError, match=r"'one', 'two'.*key"):
         open_rows(tmp_path / "a.h5")
-    assert open_rows(tmp_path / "a.h5", key="two").shape == (50, 6)
+    assert open_rows(tmp_path / "a.h5", options=ReadOptions(key="two")).shape == (50, 6)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "npz", "hdf5", "npy"])

@@ -43,11 +43,8 @@ def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: b
     from eckart.cli.execution import in_blocks, whole_if_small
     from eckart.io.open_data import open_with
 
-    if stream and (data == "-" or reading.format is not None):
-        raise Refused(
-            "Reading in blocks needs a file that can be read more than once. Give the path of a file, "
-            "and leave out --format."
-        )
+    if stream and data == "-":
+        raise Refused("Reading in blocks needs a file that can be read more than once. Give the path of a file.")
     given = standard_input().buffer if data == "-" else absolute(data) if stream else data
     source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
     if stream and not in_blocks(source):

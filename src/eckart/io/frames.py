@@ -51,9 +51,9 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     frame, native = (frame, native) if expanded is native else (expanded.to_native(), expanded)
     columns, notes = unique_names(column_labels(frame if _is_pandas(frame) else native))
     refuse_empty_frame(native.shape)
-    parts = _parts(native, columns, frame)
+    check_row_names(row_names, columns, "The data frame")
+    parts = _parts(native, columns, frame, row_names)
     parts.notes[:0] = notes
-    check_row_names(row_names, [text.name for text in parts.texts], "The data frame")
     parts.row_names = index_names(frame) if row_names == "auto" else None
     return assemble(parts, "data", row_names)
 
@@ -161,9 +161,11 @@ def _of_kind(kinds: dict[str, str], *wanted: str) -> list[str]:
     return [name for name, kind in kinds.items() if kind in wanted]
 
 
-def _parts(native: Frame, columns: list[str], frame: Frame) -> Parts:
+def _parts(native: Frame, columns: list[str], frame: Frame, row_names: str | None) -> Parts:
     series = _by_name(native, columns)
     kinds = kinds_of(series)
+    if row_names in kinds and kinds[row_names] != "date":
+        kinds[row_names] = "text"  # numbers may name the rows, if the user wants this
     names = _of_kind(kinds, "number", "truth", "object")
     refuse_without_numbers(names, columns)
     if names == columns and _one_block(frame):

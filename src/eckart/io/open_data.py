@@ -20,13 +20,13 @@ from eckart.arrays import is_array, is_sparse
 from eckart.cleanup import RemovedOnError
 from eckart.documentation import document
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask, is_dask_table
-from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
+from eckart.engine.blocks.source import DataSource, RowSource, Source
 from eckart.errors import EckartError, FileError, InputError
 from eckart.formatting import counted, joined
-from eckart.io.columns import keep, places_of
 from eckart.io.guard import reason
 from eckart.io.objects.tensors import plain_array
 from eckart.io.read_options import DEFAULT, ReadOptions
+from eckart.io.selected import chosen, masked, refuse_parts
 from eckart.options import hint_keywords, memory_bytes
 
 _KNOWN = (
@@ -128,11 +128,14 @@ def open_with(
 ) -> DataSource:
     """`open_data` with its options as one value."""
     options = DEFAULT if options is None else options
+    if not isinstance(data, str | os.PathLike) and (is_array(data) or is_sparse(data) or is_frame(data)):
+        refuse_parts(data, options)
     found = _opened(data, options, memory, stream)
     if options.mask is not None:
-        found = _masked(data, found, options.mask)
+        place = _place(data) if isinstance(data, str | os.PathLike) else None
+        found = masked(data, place, found, options)
     if options.columns is not None:
-        found = _chosen(found, options.columns)
+        found = chosen(found, options.columns)
     return found
 
 
@@ -369,30 +372,3 @@ def _hint(data: Any) -> str:
     if any(hasattr(data, name) for name in ("get_final_froms", "cursor", "connect")):  # a query or a connection
         return " Execute a query first, and pass the result of the query."
     return ""
-
-
-def _masked(data: Any, found: Any, mask: Any) -> DataSource:
-    from eckart.io.objects.cells import is_anndata, mask_indices
-
-    if is_anndata(data):
-        return keep(found, mask_indices(data, mask))
-    if isinstance(mask, str) and isinstance(data, str | os.PathLike):
-        from eckart.io.arrays.annotations import stored_mask
-
-        place = _place(data)
-        mask = stored_mask(place, "zarr" if os.path.isdir(place) else "hdf5", mask)  # noqa: PTH112
-    chosen = np.asarray(mask)
-    if chosen.dtype != bool or chosen.shape != (found.shape[1],):
-        raise InputError(
-            f"mask= is {'a name' if isinstance(mask, str) else 'an array'}, but these data need one "
-            f"true or false value for each of the {found.shape[1]} columns. Only AnnData accepts a "
-            "name, which is a column of `var`."
-        )
-    return _chosen(found, [int(place) for place in np.flatnonzero(chosen)])
-
-
-def _chosen(found: Any, columns: Sequence[str | int]) -> DataSource:
-    if isinstance(found, Source | RowSource):
-        return keep(found, places_of(found, columns))
-    indices = places_of(MemorySource(found, Metadata("The array")), columns)
-    return found[:, indices]

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from eckart.engine.blocks.source import MemoryRows, Metadata, RowSource, Source
 from eckart.environment import MAX_EXPANSION, free_memory
-from eckart.errors import FileError
+from eckart.errors import FileError, ParameterError
 from eckart.files import ZARR_MARKS
 from eckart.io.arrays.npy import check_size, precision_notes, read_header, refuse_shape
 from eckart.io.arrays.npz_rows import npz_rows
@@ -23,14 +23,14 @@ from eckart.io.bytes import OpenedFile, open_path, shown
 from eckart.io.entries.spooled import SpooledRows, spooled_rows
 from eckart.io.entries.triplets import EntryBlocks, market_entries, table_entries
 from eckart.io.guard import reading
-from eckart.io.open_source import FORMATS, STORED, open_source
+from eckart.io.open_source import FORMATS, STORED, kind_of, open_source
 from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.io.roles import MOST_NAMES
 from eckart.io.rows import FileState, NpyRows
 from eckart.io.several import files_below, hive_labels, stacked_sources
-from eckart.io.text.layout import TextOptions
 from eckart.io.text.rows import text_rows
 from eckart.notes import Note
+from eckart.wording import assigned
 
 
 def open_table(
@@ -41,25 +41,24 @@ def open_table(
     options: ReadOptions = DEFAULT,
 ) -> Source | RowSource:
     """A file whole if it fits comfortably into memory, otherwise its rows in blocks; `stream` overrides the choice."""
-    if (kind := STORED.get((options.format or "").lower().removeprefix("."))) is not None:
-        with reading(shown(os.fsdecode(os.fspath(path)))):
-            return _open_stored(os.fsdecode(os.fspath(path)), kind, options.place, memory)
-    if (table := _as_table(path, options, memory)) is not None:
+    place = os.fsdecode(os.fspath(path))
+    suffix = _suffix(place, options.format)
+    _refuse_unused(place, suffix, options)
+    if (table := _as_table(place, options, memory)) is not None:
         return table
-    if options.format is not None:
-        return open_source(path, options, memory=memory)
-    return _rows_or_whole(path, options, memory, by_rows=only_by_rows(path) or stream)
+    by_rows = _is_pattern(place) or _is_folder(place) or suffix.removeprefix(".") in STORED
+    return _rows_or_whole(place, suffix, options, memory, by_rows=by_rows or stream)
 
 
 def _rows_or_whole(
-    path: str | os.PathLike[str], options: ReadOptions, memory: int | None, *, by_rows: bool | None
+    path: str, suffix: str, options: ReadOptions, memory: int | None, *, by_rows: bool | None
 ) -> Source | RowSource:
     """The rows of one file in blocks, or the whole file; `by_rows` is None if the size decides."""
-    if not by_rows and _surely_small(path, memory):
+    if not by_rows and _surely_small(path, suffix, memory):
         return open_source(path, options, memory=memory)
     if by_rows is False:
         return open_source(path, options)
-    rows = open_rows(path, key=options.place, memory=memory, options=options.text)
+    rows = open_rows(path, memory=memory, options=options)
     if rows is None:
         return open_source(path, options, memory=memory)
     return rows if by_rows or _stays_on_disk(rows, memory) else open_source(path, options)
@@ -70,10 +69,9 @@ def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:
     return isinstance(rows, SpooledRows) or too_large(rows, memory)
 
 
-def _as_table(path: str | os.PathLike[str], o: ReadOptions, memory: int | None) -> RowSource | None:
+def _as_table(place: str, o: ReadOptions, memory: int | None) -> RowSource | None:
     """A folder or pattern of Parquet files to be read as a table, whatever its columns; None otherwise."""
-    place = os.fsdecode(os.fspath(path))
-    if o.format is None or FORMATS.get(f".{o.format.lower().removeprefix('.')}") != "parquet":
+    if o.format is None or _suffix(place, o.format) != ".parquet":
         return None
     if not _is_pattern(place) and not _is_folder(place):
         return None
@@ -121,21 +119,45 @@ def _is_file(place: str) -> bool:
     return os.path.isfile(place)  # noqa: PTH113
 
 
-def _surely_small(path: str | os.PathLike[str], memory: int | None) -> bool:
+def _surely_small(place: str, suffix: str, memory: int | None) -> bool:
     """Whether a text file is so small that counting its rows in advance would be wasteful."""
-    place = os.fsdecode(os.fspath(path))
     packed = place.lower().endswith(".gz")
-    if PurePath(place.lower().removesuffix(".gz")).suffix not in (*_TEXTS, ".mtx") or not _is_file(place):
+    if suffix not in (*_TEXTS, ".mtx") or not _is_file(place):
         return False
     limit = free_memory() // 3 if memory is None else memory // 4
     return Path(place).stat().st_size * (4 * MAX_EXPANSION if packed else 4) <= limit
 
 
-def only_by_rows(path: str | os.PathLike[str]) -> bool:
-    """Whether it is of a kind that is always read by rows: HDF5, AnnData, Zarr, folders and patterns."""
-    place = os.fsdecode(os.fspath(path))
-    suffix = PurePath(place.lower().rstrip("/")).suffix
-    return _is_pattern(place) or _is_folder(place) or suffix.removeprefix(".") in STORED
+def _suffix(place: str, format: str | None) -> str:
+    """The suffix of a file without that of gzip, or the one of its format if that is given."""
+    if format is not None:
+        return f".{kind_of(format, place)}"
+    name = place.lower().rstrip("/")
+    suffix = PurePath(name.removesuffix(".gz")).suffix
+    return suffix if suffix in (*_TEXTS, ".mtx") else PurePath(name).suffix
+
+
+def stored_kind(place: str, format: str | None) -> str | None:
+    """ "hdf5" or "zarr" if the path is that of such a file or store, otherwise None."""
+    if _is_folder(place):
+        return "zarr" if _suffix(place, format) == ".zarr" or _is_zarr(place) else None
+    return STORED.get(_suffix(place, format).removeprefix("."))
+
+
+def _refuse_unused(place: str, suffix: str, options: ReadOptions) -> None:
+    """Refuse options that select a part of the file, if files of this kind have no such parts."""
+    stored = stored_kind(place, options.format) is not None
+    suffix = ".parquet" if _is_folder(place) and not stored else suffix
+    if suffix not in FORMATS and not stored:
+        return  # another message says that it cannot be read
+    for name, unused, reason in (
+        ("layer", not stored, "only AnnData files have layers"),
+        ("key", not stored and suffix != ".npz", "a file of this format contains a single table"),
+        ("row_names", stored or suffix in (".npy", ".npz", ".mtx"), "it has no column of row names"),
+    ):
+        given = getattr(options, name)
+        if unused and given not in (None, getattr(DEFAULT, name)):
+            raise ParameterError(f"{assigned(name, given)} does not apply to {shown(place)}: {reason}. Leave it out.")
 
 
 def too_large(rows: RowSource, memory: int | None) -> bool:
@@ -145,30 +167,26 @@ def too_large(rows: RowSource, memory: int | None) -> bool:
 
 
 def open_rows(
-    path: str | os.PathLike[str],
-    *,
-    key: str | None = None,
-    memory: int | None = None,
-    options: TextOptions | None = None,
+    path: str | os.PathLike[str], *, memory: int | None = None, options: ReadOptions = DEFAULT
 ) -> RowSource | None:
     """The rows of a file, of a folder or pattern of Parquet files, or of a Zarr store.
 
     None for files that can only be read whole.
 
-    `memory` bounds the size of one piece (a chunk, a compressed batch); `options` are those of a text file.
+    `memory` bounds the size of one piece (a chunk, a compressed batch).
     """
     place = os.fsdecode(os.fspath(path))
     with reading(shown(place)):
-        return _open_rows(place, key, memory, options or TextOptions())
+        return _open_rows(place, memory, options)
 
 
 def _open_npz(opened: OpenedFile, place: str, key: str | None, memory: int | None) -> RowSource | None:
     return (npz_rows(opened, place, memory) if key is None else None) or npz_table_rows(opened, place, key)
 
 
-def _open_folder(place: str, key: str | None, memory: int | None, options: TextOptions) -> RowSource:
+def _open_folder(place: str, memory: int | None, options: ReadOptions) -> RowSource:
     if PurePath(place.lower().rstrip("/")).suffix == ".zarr" or _is_zarr(place):
-        return stored_rows(place, "zarr", key, memory)
+        return stored_rows(place, "zarr", options.place, memory)
     return _several_parquet(_in_folder(place), PurePath(place).name, options.row_names, memory)
 
 
@@ -178,39 +196,32 @@ def _open_stored(place: str, kind: str, key: str | None, memory: int | None) -> 
         open_path(place, MAX_EXPANSION)  # refuses folders, pipes and missing files
         check_metadata(place, key, memory)
     elif not _is_folder(place):
+        open_path(place, MAX_EXPANSION)
         raise FileError(
             f"{shown(place)} is a file, but a Zarr store is a folder. If the file is an archive, unpack it first."
         )
     return stored_rows(place, kind, key, memory)
 
 
-def _open_rows(place: str, key: str | None, memory: int | None, options: TextOptions) -> RowSource | None:
-    name = PurePath(place).name
-    suffix = ".mtx" if place.lower().endswith(".mtx.gz") else PurePath(place.lower().rstrip("/")).suffix
+def _open_rows(place: str, memory: int | None, options: ReadOptions) -> RowSource | None:
+    name, suffix = PurePath(place).name, _suffix(place, options.format)
     if _is_pattern(place):
         return _open_matching(place, name, options, memory)
-    if _is_folder(place):
-        return _open_folder(place, key, memory, options)
-    opened = open_path(place, MAX_EXPANSION)
+    if _is_folder(place) and options.format is None:
+        return _open_folder(place, memory, options)
     if suffix.removeprefix(".") in STORED:
-        return _open_stored(place, STORED[suffix.removeprefix(".")], key, memory)
-    if is_text(place):
-        return text_rows(opened, place, options, tab=_is_tabbed(place))
+        return _open_stored(place, STORED[suffix.removeprefix(".")], options.place, memory)
+    opened = open_path(place, MAX_EXPANSION)
+    if suffix in _TEXTS:
+        return text_rows(opened, place, options.text, tab=suffix in (".tsv", ".tab"))
     if suffix == ".npz":
-        return _open_npz(opened, place, key, memory)
-    if suffix not in _OPENERS or key is not None:
+        return _open_npz(opened, place, options.place, memory)
+    if suffix in _PARQUET and options.format is not None:
+        return parquet_rows([place], name, options.row_names, memory)
+    if suffix not in _OPENERS:
         return None
     found: RowSource | None = _OPENERS[suffix](opened, place, name, memory, options.row_names)
     return found
-
-
-def is_text(path: str) -> bool:
-    """Whether the name is that of a delimited text file, compressed or not."""
-    return PurePath(path.lower().removesuffix(".gz")).suffix in _TEXTS
-
-
-def _is_tabbed(path: str) -> bool:
-    return PurePath(path.lower().removesuffix(".gz")).suffix in (".tsv", ".tab")
 
 
 def _npy(opened: OpenedFile, path: str, name: str, _memory: int | None, _names: str | None) -> RowSource:
@@ -248,16 +259,13 @@ def _is_pattern(place: str) -> bool:
     return any(mark in place for mark in "*?[") and not os.path.lexists(place)
 
 
-def _open_matching(pattern: str, name: str, options: TextOptions, memory: int | None) -> RowSource:
+def _open_matching(pattern: str, name: str, options: ReadOptions, memory: int | None) -> RowSource:
     """Parquet files by row groups; files of other kinds one after another."""
     found = _matching(pattern)
-    if all(PurePath(path.lower()).suffix in _PARQUET for path in found):
+    if options.format is None and all(PurePath(path.lower()).suffix in _PARQUET for path in found):
         return _several_parquet(found, name, options.row_names, memory)
-    o = options
-    given = ReadOptions(delimiter=o.delimiter, decimal=o.decimal, encoding=o.encoding, header=o.header,
-                        row_names=o.row_names)  # fmt: skip
     share = None if memory is None else memory // len(found)
-    source = stacked_sources([open_table(path, memory=share, options=given) for path in found], found, name)
+    source = stacked_sources([open_table(path, memory=share, options=options) for path in found], found, name)
     return MemoryRows(source.matrix, source.metadata) if hasattr(source, "matrix") else source
 
 

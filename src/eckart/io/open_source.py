@@ -91,10 +91,10 @@ def open_source(
         raise ParameterError(f"max_expansion={max_expansion!r} is not valid: use a positive number.")
     if isinstance(path, str | os.PathLike):
         opened = open_path(path, max_expansion)
-        kind = _kind(options.format, opened.path or "")
+        kind = kind_of(options.format, opened.path or "")
     else:
         opened = open_stream(path, max_expansion)
-        kind = _kind_of_bytes(opened) if options.format is None else _kind(options.format, "")
+        kind = _kind_of_bytes(opened) if options.format is None else kind_of(options.format, "")
     opened = dataclasses.replace(opened, memory=memory)
     with reading(opened.name):
         source = _read(kind, opened, options)
@@ -131,11 +131,11 @@ def _read_text(kind: str, opened: OpenedFile, options: TextOptions) -> MemorySou
     return read_delimited(data, opened.name, options.with_tabs(data) if kind == "tsv" else options)
 
 
-def _kind(format: str | None, path: str) -> str:
+def kind_of(format: str | None, path: str) -> str:
     """The given format, or the one of the suffix."""
     if format is not None:
-        word = format.lower().removeprefix(".").removesuffix(".gz")
-        if word not in _NAMES:
+        word = str(format).lower().removeprefix(".").removesuffix(".gz")
+        if word not in _NAMES and not (path and word in STORED):
             names = ", ".join(sorted({*_NAMES, *STORED} if path else _NAMES))
             raise ParameterError(f"{assigned('format', format)} is not a supported format. Use one of {names}.")
         return FORMATS.get(f".{word}", word)

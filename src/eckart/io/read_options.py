@@ -10,6 +10,7 @@ from eckart.aliases import Keywords
 from eckart.errors import ParameterError
 from eckart.io.file_options import FileOptions
 from eckart.io.text.layout import TextOptions
+from eckart.wording import assigned
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,20 @@ class ReadOptions(FileOptions):
     """Names of columns that the command line selects after reading."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.columns, str):
+        columns: object = self.columns
+        if isinstance(columns, str | int):
+            one = "name" if isinstance(columns, str) else "number"
             raise ParameterError(
-                f"columns={self.columns!r} is a single name, but columns takes a list. Use columns=[{self.columns!r}]."
+                f"columns={columns!r} is a single {one}, but columns takes a list. Use columns=[{columns!r}]."
             )
+        if self.columns is not None:  # arrays, indexes of pandas and generators have no truth value or no length
+            object.__setattr__(self, "columns", tuple(self.columns))
+        for name in ("key", "layer", "delimiter", "encoding"):
+            given = getattr(self, name)
+            if not isinstance(given, str | None):
+                raise ParameterError(f"{assigned(name, given)} is not valid: {name} must be a string.")
+        if self.header not in (None, True, False):
+            raise ParameterError(f"{assigned('header', self.header)} is not valid. Use True, False or None.")
         self.text  # noqa: B018 - checks the delimiter and the decimal sign
 
     @property

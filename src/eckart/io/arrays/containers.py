@@ -173,7 +173,7 @@ class Zarr:
         if not parts:
             return group
         check_inside(parts, f"{self.name}: the key {path!r}")
-        return group.get("/".join(parts))
+        return group.get("/".join(parts)) if hasattr(group, "get") else None  # a store may be a single array
 
     def check(self, array: Any, name: str) -> None:
         self._check_codecs(array, name)

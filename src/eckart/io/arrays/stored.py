@@ -136,7 +136,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
             f"{name}: {place!r} is a link to an array that is not in the file. Write the file again, or choose another "
             f"array with {KEY}."
             if place in names
-            else f"{name} has no array or group {place!r}. It contains {', '.join(names[:20])}."
+            else f"{name} has no array or group {place!r}. It contains {', '.join(names[:20]) or 'no named arrays'}."
         )
     if _is_group(found):
         rows = _sparse(state, kind, place, container, found, memory)

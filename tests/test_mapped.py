@@ -15,6 +15,7 @@ _ROWS, _COLUMNS = 4000, 6
 _SCRIPT = """
     import os, sys
     import numpy as np, eckart as ek
+    import pandas as pd
     from scipy import sparse
     mapped = np.load(sys.argv[1], mmap_mode="r")
     fitted = ek.PCA(2).fit(np.random.default_rng(0).standard_normal((20, 6)))
@@ -38,6 +39,11 @@ _CALLS = (
     "fitted.inverse_transform(np.asarray(mapped)[:, :2])",
     "ek.project(fitted.decomposition_, mapped)",
     "ek.open_data(mapped)",
+    "ek.decompose([mapped[:100], mapped[100:]], k=2)",
+    "ek.decompose({'a': mapped[:, 0], 'b': mapped[:, 1]}, k=2)",
+    "ek.decompose(pd.DataFrame(mapped, copy=False), k=2)",
+    "ek.decompose(pd.DataFrame({'a': mapped[:, 0], 'b': mapped[:, 1]}, copy=False), k=2)",
+    "ek.decompose(pd.DataFrame({'a': mapped[:, 0], 'b': mapped[:, 1], 'c': 'x'}, copy=False), k=2)",
     "ek.decompose(sparse.coo_array((mapped[:, 0], (np.arange(4000), np.arange(4000) % 6))), k=2)",
 )
 
@@ -63,6 +69,39 @@ def test_a_map_of_a_truncated_file_is_refused(path):
     for call, message in zip(lines[::2], lines[1::2], strict=True):
         assert f"{path} was truncated after it was mapped" in message, call
         assert "the file has 50,000" in message, call
+
+
+_OTHERS = """
+    import os, sys
+    import eckart as ek
+    path = sys.argv[1]
+    if sys.argv[2] == "arrow":
+        import numpy as np, pyarrow as pa
+        table = pa.table({f"c{j}": np.arange(40_000.0) % (j + 2) for j in range(4)})
+        with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+        data = pa.ipc.open_file(pa.memory_map(path)).read_all()
+    else:
+        import torch
+        data = torch.from_file(path, size=20_000, dtype=torch.float64).reshape(-1, 5)
+    found = ek.decompose(data, k=2).values
+    os.truncate(path, 50_000)
+    try:
+        ek.decompose(data, k=2)
+    except ek.errors.FileError as error:
+        print(error, flush=True)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists the mapped files of a process")
+@pytest.mark.parametrize("kind", ["arrow", "torch"])
+def test_tables_and_tensors_in_a_truncated_file_are_refused(path, kind):
+    if kind == "torch":
+        pytest.importorskip("torch")
+    command = [sys.executable, "-c", textwrap.dedent(_OTHERS), str(path), kind]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "was truncated after it was mapped" in done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not truncate a mapped file")

@@ -8,6 +8,9 @@ that is truncated during a pass is not noticed in time; Eckart itself therefore 
 from __future__ import annotations
 
 import mmap
+import os
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
@@ -33,7 +36,31 @@ def _check_base(array: np.ndarray) -> None:
         size = base.size()  # of the file that is mapped, even if another one has its name by now
     except (OSError, ValueError):  # memory without a file
         return
-    needed = start + _end(array) - np.frombuffer(base, np.uint8).ctypes.data
+    _refuse_short(name, start + _end(array) - np.frombuffer(base, np.uint8).ctypes.data, size)
+
+
+def check_ranges(ranges: Iterable[tuple[int, int]]) -> None:
+    """The same for memory from the first address to the second, whose owner does not tell that it maps a file.
+
+    Linux lists the mapped files of the process; other systems have no such list.
+    """
+    maps = Path("/proc/self/maps")
+    lines = maps.read_bytes().splitlines() if maps.exists() else []
+    files = [_mapping(line) for line in lines if b" /" in line and b".so" not in line]
+    for start, end in ranges:
+        for first, last, offset, path in files:
+            if first <= start < last and Path(path).is_file():
+                _refuse_short(path, offset + min(end, last) - first, os.stat(path).st_size)  # noqa: PTH116
+
+
+def _mapping(line: bytes) -> tuple[int, int, int, str]:
+    """(first address, last address, offset in the file, file) of a line of /proc/self/maps."""
+    addresses, _, offset, _, _, path = line.split(maxsplit=5)
+    first, last = addresses.split(b"-")
+    return int(first, 16), int(last, 16), int(offset, 16), os.fsdecode(path)
+
+
+def _refuse_short(name: str, needed: int, size: int) -> None:
     if needed > size:
         raise FileError(
             f"{name} was truncated after it was mapped: the array needs {needed:,} bytes of the file, but the file "
@@ -44,6 +71,11 @@ def _check_base(array: np.ndarray) -> None:
 
 def _name(array: np.memmap) -> str:
     return "The mapped file" if array.filename is None else str(array.filename)
+
+
+def span(array: np.ndarray) -> tuple[int, int]:
+    """The addresses of the first byte of an array and behind its last one."""
+    return int(array.ctypes.data), _end(array)
 
 
 def _end(array: np.ndarray) -> int:

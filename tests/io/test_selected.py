@@ -27,6 +27,11 @@ def test_an_array_has_no_column_of_row_names(data):
     assert ek.open_data(data, row_names=None) is data
 
 
+def test_an_array_of_records_has_a_column_of_row_names():
+    records = np.array([("x", 1.0, 2.0), ("y", 2.0, 1.0)], dtype=[("name", "U3"), ("a", "f8"), ("b", "f8")])
+    assert ek.open_data(records, row_names="name").metadata.row_names == ("x", "y")
+
+
 def test_numbers_of_a_frame_name_the_rows_if_asked():
     """As in files and in dicts of columns."""
     frame = pd.DataFrame({"id": [3, 1, 2], "a": [1.0, 2.0, 4.0], "b": [2.0, 1.0, 5.0]})

@@ -29,8 +29,11 @@ from eckart.io.roles import (
     unique_names,
 )
 from eckart.io.text.cells import is_missing, is_number
+from eckart.mapped import check_mapped, check_ranges
 from eckart.notes import Note
 
+_LARGE = 1 << 20
+"""Bytes of an Arrow table from which it takes longer to read them than to list the mapped files."""
 Frame = Any
 """A frame or a series of narwhals or of the user's library."""
 
@@ -103,6 +106,9 @@ def _arrow_table(frame: object) -> Frame:
     if pa is not None and isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
     if pa is not None and isinstance(frame, pa.Table):
+        if frame.nbytes >= _LARGE:
+            buffers = [buffer for column in frame.columns for chunk in column.chunks for buffer in chunk.buffers()]
+            check_ranges((buffer.address, buffer.address + buffer.size) for buffer in buffers if buffer is not None)
         schema = expanded_schema(frame.schema)
         if schema is not frame.schema and schema != frame.schema:
             return pa.Table.from_batches([expanded_batch(batch, schema) for batch in frame.to_batches()], schema)
@@ -169,7 +175,11 @@ def _parts(native: Frame, columns: list[str], frame: Frame, row_names: str | Non
     names = _of_kind(kinds, "number", "truth", "object")
     refuse_without_numbers(names, columns)
     if names == columns and _one_block(frame):
+        if getattr(frame._mgr, "nblocks", 2) > 1:  # pandas copies several blocks, and reads them
+            for column in series.values():
+                check_mapped(column.to_numpy())
         matrix = frame.to_numpy()
+        check_mapped(matrix)
     else:
         matrix = stacked_numbers({name: series[name] for name in names})
     large = [name for j, name in enumerate(names) if series[name].dtype.is_integer() and is_rounded(matrix[:, j])]
@@ -256,6 +266,7 @@ def _numbers(name: str, series: Frame, first: int) -> np.ndarray:
     if series.dtype in (nw.Int128, nw.UInt128):
         series = series.cast(nw.Float64)
     values: np.ndarray = series.to_numpy()
+    check_mapped(values)
     if values.dtype.kind == "O":
         return np.array([_number(name, row, value) for row, value in enumerate(values.tolist(), first)], np.float64)
     if not (series.dtype.is_float() and values.dtype in (np.float32, np.float64)):

@@ -27,6 +27,7 @@ from eckart.io.guard import reason
 from eckart.io.objects.tensors import plain_array
 from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.io.selected import chosen, masked, refuse_parts
+from eckart.mapped import check_mapped
 from eckart.options import hint_keywords, memory_bytes
 
 _KNOWN = (
@@ -128,7 +129,7 @@ def open_with(
 ) -> DataSource:
     """`open_data` with its options as one value."""
     options = DEFAULT if options is None else options
-    if not isinstance(data, str | os.PathLike) and (is_array(data) or is_sparse(data) or is_frame(data)):
+    if (options.key, options.layer, options.row_names) != (None, None, "auto"):
         refuse_parts(data, options)
     found = _opened(data, options, memory, stream)
     if options.mask is not None:
@@ -312,6 +313,9 @@ def _array_like(data: object) -> DataSource:
         _refuse(data)
     if not _is_convertible(data):
         _refuse(data)
+    for part in data if isinstance(data, list | tuple) else ():
+        if isinstance(part, np.ndarray):
+            check_mapped(part)
     only_dlpack = not hasattr(data, "__array__") and hasattr(data, "__dlpack__")
     try:
         return plain_array(np.from_dlpack(cast("Any", data)) if only_dlpack else np.asarray(data))

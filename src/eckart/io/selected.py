@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.arrays import is_array, is_sparse
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.errors import InputError, ParameterError
 from eckart.io.columns import keep, places_of
@@ -15,8 +16,11 @@ from eckart.io.read_options import ReadOptions
 
 def refuse_parts(data: object, options: ReadOptions) -> None:
     """Refuse a key or a layer of an object that contains a single table, and row names of one without columns."""
+    has_columns = _has_columns(data)
+    if not has_columns and not is_array(data) and not is_sparse(data):
+        return
     table = "which contains a single table"
-    row_names = None if options.row_names == "auto" or hasattr(data, "columns") else options.row_names
+    row_names = None if has_columns or options.row_names == "auto" else options.row_names
     unused = {
         "layer": (options.layer, table),
         "key": (options.key, table),
@@ -27,6 +31,11 @@ def refuse_parts(data: object, options: ReadOptions) -> None:
             raise ParameterError(
                 f"{name}={given!r} does not apply to an object of type {type(data).__name__}, {why}. Leave it out."
             )
+
+
+def _has_columns(data: object) -> bool:
+    """Whether the object is a data frame or an array of records. Lazy frames compute their columns, so ask the type."""
+    return hasattr(type(data), "columns") or (isinstance(data, np.ndarray) and data.dtype.names is not None)
 
 
 def masked(data: object, place: str | None, found: Any, options: ReadOptions) -> DataSource:

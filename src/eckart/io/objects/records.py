@@ -12,6 +12,7 @@ from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.io.guard import reason
 from eckart.io.roles import listed, quoted
+from eckart.mapped import check_mapped
 from eckart.wording import KEY
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def _values(value: Any) -> Any:
     """One column as a sequence: pandas and polars series through NumPy or Arrow."""
     if hasattr(value, "to_list") and not isinstance(value, np.ndarray):
         return value.to_list()
+    if isinstance(value, np.ndarray):
+        check_mapped(value)
     return value if is_array(value) else list(value)
 
 

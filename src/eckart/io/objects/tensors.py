@@ -9,7 +9,7 @@ import numpy as np
 
 from eckart.arrays import Matrix, to_numpy
 from eckart.errors import InputError
-from eckart.mapped import check_mapped
+from eckart.mapped import check_mapped, check_ranges, span
 
 
 def plain_array(data: object) -> Matrix:
@@ -41,6 +41,8 @@ def _tensor(data: Any, torch: Any) -> Matrix:
     if data.dtype.is_floating_point and data.dtype.itemsize < 4:
         data = data.to(torch.float32)
     if data.layout == torch.strided or data.device.type != "cpu":
+        if data.device.type == "cpu" and not data.untyped_storage().resizable():  # memory of another owner
+            check_ranges([span(to_numpy(data))])
         return data
     return _csr(data, torch)
 

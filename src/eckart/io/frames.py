@@ -169,9 +169,7 @@ def _of_kind(kinds: dict[str, str], *wanted: str) -> list[str]:
 
 def _parts(native: Frame, columns: list[str], frame: Frame, row_names: str | None) -> Parts:
     series = _by_name(native, columns)
-    kinds = kinds_of(series)
-    if row_names in kinds and kinds[row_names] != "date":
-        kinds[row_names] = "text"  # numbers may name the rows, if the user wants this
+    kinds = kinds_of(series, row_names)
     names = _of_kind(kinds, "number", "truth", "object")
     refuse_without_numbers(names, columns)
     if names == columns and _one_block(frame):
@@ -197,9 +195,12 @@ def series_of(frame: Frame, columns: Sequence[str]) -> dict[str, Frame]:
     return _by_name(nw.from_native(_renamed(frame)), columns)
 
 
-def kinds_of(series: dict[str, Frame]) -> dict[str, str]:
-    """Kind of each column: number, truth, object, text, date or other."""
-    return {name: _kind(name, column) for name, column in series.items()}
+def kinds_of(series: dict[str, Frame], row_names: str | None = None) -> dict[str, str]:
+    """Kind of each column: number, truth, object, text, date or other. Numbers that name the rows count as text."""
+    kinds = {name: _kind(name, column) for name, column in series.items()}
+    if row_names in kinds and kinds[row_names] in ("number", "truth", "object"):
+        kinds[row_names] = "text"
+    return kinds
 
 
 def set_aside(series: dict[str, Frame], kinds: dict[str, str]) -> list[Text]:

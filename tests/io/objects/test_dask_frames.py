@@ -63,7 +63,7 @@ def test_dask_frames_are_read_like_pandas_frames(table: Any) -> None:
     assert found.row_names == same.row_names
 
 
-@pytest.mark.parametrize("row_names", [None, "group", "city", "other"])
+@pytest.mark.parametrize("row_names", [None, "group", "city", "count", "other"])
 def test_row_names_are_chosen_as_in_pandas_frames(row_names: str | None) -> None:
     if row_names == "other":
         messages = []

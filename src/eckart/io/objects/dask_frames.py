@@ -33,10 +33,10 @@ def dask_frame_rows(data: Any, row_names: str | None = "auto") -> DaskRows:
     """The rows of a Dask data frame; the declared types decide which columns are numbers, or their first objects."""
     data, names, notes = _renamed(data)
     declared = series_of(data._meta, names) | _objects(data)
-    kinds = kinds_of(declared)
+    kinds = kinds_of(declared, row_names)
     numbers = [name for name in names if kinds[name] in ("number", "truth", "object")]
     others = [name for name in names if name not in numbers]
-    check_row_names(row_names, others, "The data frame")
+    check_row_names(row_names, names, "The data frame")
     refuse_without_numbers(numbers, names)
     lengths = _lengths(data)
     refuse_empty_frame((sum(lengths), len(names)))
@@ -48,7 +48,7 @@ def dask_frame_rows(data: Any, row_names: str | None = "auto") -> DaskRows:
         computed = _computed(data[others])
         series |= series_of(computed, others)
         parts.row_names = index_names(computed) if row_names == "auto" else None
-    kinds = kinds_of(series)
+    kinds = kinds_of(series, row_names)
     parts.texts = set_aside(series, kinds)
     parts.notes += kind_notes(series, kinds)
     rows = dask_rows(_array(data[numbers], lengths))

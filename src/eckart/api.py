@@ -138,7 +138,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         Maximum number of times that an iterative solver multiplies the matrix by a block of vectors. Each product takes
         one pass over the data, and means, scales, row scores and rounding errors take up to four additional passes. If
         the data have more columns than rows and are sparse or read in blocks, each product takes two passes, and there
-        are up to seven additional passes. `certificate.passes` is the total number of passes.
+        are up to seven additional passes. `certificate.passes` is the total number of passes. On small sparse data, the
+        solver begins with single vectors, and eight of them count as one block.
     stream : bool, default None
         True reads the data in blocks, and False reads them as a whole. None decides by their size.
     checkpoint : path, default None

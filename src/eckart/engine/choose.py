@@ -47,8 +47,6 @@ cache, for up to the second number of components.
 """
 _VECTORS_IN_CACHE, _ENOUGH_PASSES = (30, 4), 150
 """Passes with single vectors (measured: about 30, and 4 for each component), and the limit below which passes count."""
-_BLOCKS_FOR, _FEW_ENTRIES = 4, 2**16
-"""For so few components, blocks whose probes ride along take less time from this many stored entries on."""
 _DENSE_BASIS = 704
 """Columns of the basis for dense rows: enough to converge on flat spectra before a restart."""
 FAST_WORK, _MEASURED_SINGLE = 4e9, 0.75
@@ -312,7 +310,7 @@ def _begins_with_vectors(shape: Shape, request: Request) -> bool:
     in_cache = shape.sparse and not shape.block_bytes and shape.costs.on_trial and shape.entries < COMPILE_FROM
     if not in_cache or request.max_passes < _ENOUGH_PASSES or request.smallest or request.k is None:
         return False
-    return (_BLOCKS_FOR if shape.entries > _FEW_ENTRIES else 0) < request.k <= _NARROW_IN_CACHE
+    return request.k <= _NARROW_IN_CACHE
 
 
 def _lanczos_block(shape: Shape, k: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from eckart.arrays import Array
 from eckart.engine.lanczos.basis import Basis
+from eckart.engine.lanczos.chebyshev import ChebyshevBound
 from eckart.engine.lanczos.convergence import passes_for_excess
 from eckart.engine.lanczos.probe_bound import BoundedRun, ProbeRun, best_probe_bound, length_quantile
 from eckart.forwarding import forwarded
@@ -90,7 +91,7 @@ class Phase:
     """How a proof phase ended."""
 
     outcome: Outcome
-    bounded: BoundedRun
+    bounded: BoundedRun | ChebyshevBound
     """Bound of lambda_1(P G P), except with the probability of the goal."""
     basis: Basis
     passes: int

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.arrays import Array
 from eckart.engine.lanczos.basis import Basis
+from eckart.engine.lanczos.chebyshev import Wanted, chebyshev_bound
 from eckart.engine.lanczos.convergence import expected_passes
 from eckart.engine.lanczos.finish import bounds_from_basis, measure
 from eckart.engine.lanczos.probe_bound import length_quantile
@@ -26,6 +28,8 @@ _EARLIEST = 0.85
 """Passes after which a proof phase first computes its bound, relative to those expected from the Ritz values that are
 not frozen.
 """
+_RESERVED = 1.5
+"""Passes kept for a proof phase if one by Chebyshev polynomials fails, relative to those expected."""
 _HIDDEN = {"float32": 2, "float64": 8}
 """Proof phases in which rounding hides the bound needed, before a run ends: a better basis may need less. After float32
 products the run continues in float64.
@@ -95,7 +99,7 @@ class Proofs:
         every = chosen.count == size
         frozen = basis.vectors if every else run.backend.times(basis.vectors, coefficients[:, : chosen.count])
         first = 1 if every else int(_EARLIEST * passes)
-        phase = self._run_phase(run, state, frozen, chosen.needed, first)
+        phase = self._filtered(run, frozen, chosen) or self._run_phase(run, state, frozen, chosen.needed, first)
         hidden = phase.outcome == "hidden"
         self._hidden += hidden
         # If more than theta_k is needed, that value lies in a cluster, and a better basis does not need less.
@@ -103,6 +107,22 @@ class Proofs:
             raise NotWorthError
         if phase.outcome == "improve":
             self._most_frozen = max(chosen.count // 2, state.k + 5)
+
+    def _filtered(self, run: _Run, frozen: Array, chosen: Frozen) -> Phase | None:
+        """A proof by Chebyshev polynomials, if passes cost less than the work between them; None if it fails."""
+        size = run.matrix.size
+        left = run.allowed - run.passes - ceil(min(_RESERVED * self.expected, MOST_PASSES))
+        if not (run.basis.single and run.exact and size - frozen.shape[1] > PROBES and left > 0):
+            return None
+        wanted = Wanted(chosen.needed, chosen.expected, left, run.budget.spend("proof"))
+        random = run.backend.normals(run.rng, size, PROBES)
+        bound, passes = chebyshev_bound(run.matrix, np.asarray(frozen), np.asarray(random), wanted)
+        run.passes += passes
+        if bound is None:
+            return None
+        empty = Basis.with_capacity(run.backend, size, 0, frozen=frozen)
+        self.phase, self._step, self._frozen = Phase("proved", bound, empty, passes), run.steps, frozen.shape[1]
+        return self.phase
 
     def _run_phase(self, run: _Run, state: Assessment, frozen: Array, needed: float, first: int = 1) -> Phase:
         last = float(state.values[state.k - 1])

@@ -7,7 +7,6 @@ which treat the basis like that of any run, and blocks follow if the proof fails
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil, log
 from typing import TYPE_CHECKING
 
@@ -25,25 +24,32 @@ _FIRST, _FARTHEST = 8, 0.25
 """The first check is made after this many vectors more than wanted, and the next ones after this share more at most."""
 _SOONER = 0.9
 """Steps to the next check relative to those to convergence at the last rate, which grows."""
-_PROVABLE = 0.1
+_PROVABLE = 0.03
 """Error of the values, relative to the goal, at which the run hands over to a proof: it has to leave room for one."""
 _SLOWEST = 0.05
 """Smallest rate, as a logarithm per step, that is believed."""
 _RELIABLE = 3
 """Checks after which the number of steps is predicted."""
 _VECTORS = 8
-"""Steps with one vector that cost about as much as one step with a block."""
+"""Steps with one vector that cost about as much as one step with a block, and count as one pass."""
 _GROWTH = 0.5
 """Steps to convergence relative to those expected at the last rate, as in `ConvergenceSchedule.expected_steps`."""
-_PASSES = 0.7
-"""Share of the allowed passes after which blocks follow."""
+_PASSES, _MOST = 0.7, 300
+"""Share of the allowed passes, and number of vectors, after which blocks follow: orthogonalising them one by one takes
+longer.
+"""
+_ORTHOGONAL = 0.7
+"""Share of its length that a residual keeps in the projection against the basis unless that has to be repeated."""
+_PROJECTIONS = 3
+"""Maximum number of projections."""
 _BREAKDOWN = 1e-10
 """Relative length of a residual at which its direction is lost in rounding."""
 
 
 def begin(run: _Run, start: Start) -> None:
     """Fill the empty basis of a run: with single vectors if the start allows it, otherwise with the start block."""
-    most = min(run.capacity - 2 * run.block, run.matrix.size - 2 * run.block, int(_PASSES * run.allowed))
+    room = min(run.capacity, run.matrix.size) - 2 * run.block
+    most = min(room, int(_PASSES * run.allowed * _VECTORS), _MOST)
     if not (start.single and most > 0 and _Vectors(run, start, most).extend()):
         run.add(start.block, start.product)
         run.passes += 1
@@ -85,12 +91,19 @@ class _Vectors:
     def _step(self, count: int) -> np.ndarray:
         """The residual of the newest vector, orthogonal to all, and its coefficients in T."""
         self._products[count] = product = self._product
-        known = self._rows[: count + 1]
-        along = known @ product
-        self._diagonal[count] = along[count]
-        rest: np.ndarray = product - along @ known
-        rest -= (known @ rest) @ known
-        self._off_diagonal[count] = np.sqrt(rest @ rest)
+        known, newest = self._rows[: count + 1], self._rows[count]
+        # G times the newest vector has components along this and the previous one; along all others only rounding.
+        self._diagonal[count] = along = newest @ product
+        rest: np.ndarray = product - along * newest
+        if count:
+            rest -= self._off_diagonal[count - 1] * self._rows[count - 1]
+        length = np.sqrt(rest @ rest)
+        for _ in range(_PROJECTIONS):
+            rest -= (known @ rest) @ known
+            before, length = length, np.sqrt(rest @ rest)
+            if not length < _ORTHOGONAL * before:  # the criterion of Daniel, Gragg, Kaufman and Stewart (1976)
+                break
+        self._off_diagonal[count] = length
         return rest
 
     def _converged(self, count: int) -> bool:
@@ -139,8 +152,4 @@ class _Vectors:
         run = self._run
         run.basis.take_over(self._projected(count), rest[:, None], self._products[:count].T)
         run.steps += count
-        run.passes += count
-        # The trial counts steps with blocks.
-        worth, saved = run.target.worth, count - ceil(count / _VECTORS)
-        if worth is not None:
-            run.target = replace(run.target, worth=lambda done, expected: worth(done - saved, expected))
+        run.passes += ceil(count / _VECTORS)

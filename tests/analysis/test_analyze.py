@@ -371,3 +371,36 @@ def test_a_share_just_below_everything_is_not_below_its_lower_bound():
     table = np.random.default_rng(3).normal(size=(60, 3)) * [1, 1, 2000]
     first = str(ek.tables.eigenvalues(ek.decompose(table, k=3))).splitlines()
     assert any(">99.99 %" in line and "99.999 %" in line for line in first)
+
+
+def test_without_a_recommended_component_all_sections_use_the_same_number() -> None:
+    found = ek.analyze(np.random.default_rng(7).standard_normal((120, 10)))
+    assert found.k == 0
+    assert found.clusters is not None
+    assert found.clusters.k == found.outliers.k == found.kept.k == found.recommendation.model < 10
+    reason = f"No component stands out, so this section uses the first {found.outliers.k} components, which explain "
+    assert all(part.lines[0].startswith(reason) for part in (found.outliers, found.clusters))
+
+
+def test_no_column_dominates_a_component_with_similar_loadings() -> None:
+    rng = np.random.default_rng(3)
+    table = 20 * rng.normal(size=(60, 1)) + rng.normal(size=(60, 7))
+    assert "PC1 weights all columns about equally" in ek.analyze(table).summary()
+    wide = rng.normal(size=(60, 1)) * np.linspace(1, 3, 60) + 0.1 * rng.normal(size=(60, 60))
+    words = " ".join(ek.analyze(wide).summary().split())
+    assert "PC1 loads most on " in words
+    assert "It loads most on " in ek.tables.describe(ek.decompose(wide, k=1, left=True), 0)
+
+
+def test_components_without_variance_are_not_called_arbitrary() -> None:
+    table = np.random.default_rng(3).normal(size=(40, 4))
+    found = ek.analyze(np.column_stack([table, table[:, :2]])).summary()
+    assert "determined only as a subspace" not in found
+    orthogonal = np.linalg.qr(np.random.default_rng(3).normal(size=(40, 4)))[0]
+    assert "determined only as a subspace" in " ".join(ek.analyze(orthogonal, "svd").summary().split())
+
+
+def test_sentences_begin_with_a_capital_letter() -> None:
+    found = ek.analyze(np.random.default_rng(7).standard_normal((120, 10)), "svd")
+    assert found.k == 0
+    assert ". Component 1 explains" in found.recommendation.sentence

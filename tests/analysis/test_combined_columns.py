@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 import eckart as ek
+from eckart.analysis.combined_columns import combined_columns
+from eckart.notes import for_door
 
 
 def _table(rows: int = 90) -> pd.DataFrame:
@@ -44,3 +46,14 @@ def test_differences_beyond_rounding_are_not_combinations() -> None:
     assert _note(table) == ""
     assert _note(_table().assign(index=lambda t: 0.6 * t.a + 0.4 * t.b).round(1)) == ""
     assert _note(_table().round(1)) == _note(_table().round(0)) == ""
+
+
+def test_a_column_in_other_units_is_named():
+    table = np.random.default_rng(2).normal(size=(40, 4))
+    table = np.column_stack([table, 1.8 * table[:, 0] + 32, -table[:, 1]])
+    (note,) = combined_columns(table, "abcdef", center=True)
+    assert note.code == "copied_columns"
+    assert note.startswith("Apart from a factor and a constant, 'e' repeats 'a'; 'f' repeats 'b'.")
+    assert "--drop e,f" in for_door(note, "cli")
+    (note,) = combined_columns(table, "abcdef", center=False)
+    assert note.startswith("Apart from a factor, 'f' repeats 'b'. A")

@@ -16,9 +16,9 @@ from eckart.analysis.data_notes import data_notes
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
-from eckart.analysis.recommendation import Recommendation, has_one_direction, recommend
-from eckart.analysis.square_tables import SquareTable, inner_products, recognise
-from eckart.analysis.unusual import dominant_rows, unusual
+from eckart.analysis.recommendation import Recommendation, has_one_direction, recommend, why_these
+from eckart.analysis.square_tables import OF_PAIRS, inner_products, recognise
+from eckart.analysis.unusual import Outliers, dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
 from eckart.arrays import Array, Matrix, is_array, is_sparse, to_numpy
@@ -169,7 +169,7 @@ def _of_table(
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
     problem = _problem(table, method, ranks, options)
     d, choice = _with_choice(problem.table, problem.method, problem.options, problem.ranks, requested=requested)
-    metadata = getattr(table, "metadata", Metadata())
+    metadata = getattr(problem.table, "metadata", Metadata())
     matrix, lines = _matrix_of(problem.table), None
     if problem.method.name == "pca" and isinstance(matrix, np.ndarray):
         lines = _value_lines(matrix, metadata)
@@ -198,16 +198,16 @@ def _problem(
 ) -> _Problem:
     """The table as it is; if it has distances, and the user chose no method, the inner products behind them."""
     chosen = method if isinstance(method, Method) else get_method(method or "pca")
-    square = recognise(table) if method in (None, "pca") else None
-    if square is None:
+    square = recognise(table) if chosen.name in ("pca", "svd") else None
+    if square is None or (square.kind == "distances" and chosen.name == "svd" and not square.completed):
         return _Problem(table, chosen, options, ranks)
-    if square.kind == "correlations" and ranks == "auto":
+    if square.kind in OF_PAIRS and ranks == "auto":
         ranks = None  # rules about noise need rows that are observations
-    if method is not None or not _has_distances(table, square):
-        return _Problem(table, chosen, options, ranks, (Note(square.kind, square.note),))
-    note = f"{square.note} The report shows its principal coordinates (classical multidimensional scaling)."
+    if method is not None or square.kind != "distances":
+        return _Problem(square.source, chosen, options, ranks, (square.note(chosen.name),))
+    note = f"{square.what} The report shows its principal coordinates (classical multidimensional scaling)."
     chosen, options = get_method("kernel_pca"), _scaling_options(table, options)
-    return _Problem(inner_products(table), chosen, options, ranks, (Note(square.kind, note),))
+    return _Problem(inner_products(square.source), chosen, options, ranks, (Note(square.kind, note),))
 
 
 def _refuse_too_wide(table: DataSource) -> None:
@@ -263,10 +263,6 @@ def _with_choice(
         shown = shown if requested else max(shown, min(_recommended(choice), d.k))
         d = _shown(d, table, shown, left=options.get("left", True))
     return d, choice
-
-
-def _has_distances(table: object, square: SquareTable) -> bool:
-    return square.kind == "distances" and hasattr(table, "metadata")
 
 
 def _recommended(choice: RankChoice | None) -> int:
@@ -354,11 +350,17 @@ def _unusual(d: Decomposition, options: Keywords) -> bool:
 
 
 def _clusters(d: Decomposition, advice: Recommendation, matrix: Matrix | None) -> Clusters | None:
-    """Clusters on the recommended components, or on all if none is recommended."""
-    found = clusters(d, d.k if advice.k == 0 else advice.model, matrix)
-    if found is None or found.count <= 1 or advice.k != 0:
+    """Clusters on the components that the section on unusual rows uses."""
+    found = clusters(d, advice.model, matrix)
+    if found is None or advice.k != 0:
         return found
-    return replace(found, lines=(*found.lines, "Rows can form clusters even if no component stands out."))
+    even = ("Rows can form clusters even if no component stands out.",) * (found.count > 1)
+    return replace(found, lines=(why_these(d, advice), *found.lines, *even))
+
+
+def _outliers(d: Decomposition, advice: Recommendation, matrix: object) -> Outliers:
+    found = unusual(d, matrix, advice.model)
+    return replace(found, lines=(why_these(d, advice), *found.lines)) if advice.k == 0 and found.lines else found
 
 
 def _gathered(
@@ -378,8 +380,10 @@ def _gathered(
         advice = replace(advice, k=None, explained=None, rule="", sentence=_NO_COMPONENTS)
     noticed = () if meaningless else data_notes(d, matrix, metadata)
     d = replace(d, notes=(*d.notes, *noticed, *dominant_rows(d, advice.k or 1)))
-    found = None if meaningless else _clusters(d, advice, matrix)
+    of_pairs = any(code_of(note) in OF_PAIRS for note in d.notes)
+    groups = None if meaningless or of_pairs else _clusters(d, advice, matrix)
+    outliers = Outliers() if of_pairs else _outliers(d, advice, matrix)
     return Analysis(
-        d, advice, column_roles(metadata, column_labels(d)), choice, unusual(d, matrix, advice.model), found, labels,
-        matrix, metadata.parsing_notes, metadata.name, options, requested,
+        d, advice, column_roles(metadata, column_labels(d)), choice, outliers, groups, labels, matrix,
+        metadata.parsing_notes, metadata.name, options, requested,
     )  # fmt: skip

@@ -29,15 +29,17 @@ OTHERS = "columns=[...] with the others"
 
 
 def combined_columns(table: Floats, names: Sequence[str], *, center: bool) -> list[Note]:
-    """A note that names columns which are combinations of two or more earlier columns."""
+    """Notes that name columns which are combinations of earlier columns, and columns which repeat an earlier one."""
     rows, columns = table.shape
     # With fewer rows, every column is a combination of the others.
     found, rounded = _combinations(table, center=center) if rows > columns + 1 else ([], False)
-    return [_note(found, names, up_to=", up to rounding" * rounded)] if found else []
+    combined, copies = ([pair for pair in found if (len(pair[1]) > 1) == several] for several in (True, False))
+    notes = [_note(combined, names, up_to=", up to rounding" * rounded)] if combined else []
+    return [*notes, _repeated(copies, names, center=center)] if copies else notes
 
 
 def _combinations(table: Floats, *, center: bool) -> tuple[list[tuple[int, list[int]]], bool]:
-    """Columns that are combinations of two or more earlier columns, and these; whether rounding hides some of them."""
+    """Columns that are combinations of earlier columns, and these; whether rounding hides some of them."""
     rows, columns = table.shape
     scaled = table / np.maximum(np.abs(table).max(axis=0), np.finfo(float).tiny)
     scaled = scaled - scaled.mean(axis=0) if center else scaled
@@ -58,7 +60,7 @@ def _combinations(table: Floats, *, center: bool) -> tuple[list[tuple[int, list[
             basis = np.column_stack([basis, rest / left])
         elif length > _EXACT:
             found.append((j, parts or _parts(scaled[:, kept], column, kept)))
-    return [(j, parts) for j, parts in found if len(parts) > 1], rounded
+    return [(j, parts) for j, parts in found if parts], rounded
 
 
 def _outside(basis: Floats, column: Floats) -> Floats:
@@ -125,6 +127,21 @@ def _note(found: list[tuple[int, list[int]]], names: Sequence[str], *, up_to: st
         f"{first} information, which can raise the number of components. To leave {it} out, use {either(OTHERS, drop)}."
     )
     return Note("combined_columns", text, {"columns": combined})
+
+
+def _repeated(found: list[tuple[int, list[int]]], names: Sequence[str], *, center: bool) -> Note:
+    """A note on columns that are another column in other units."""
+    columns = tuple(names[j] for j, _ in found)
+    shown = [f"{quoted(names[j])} repeats {quoted(names[parts[0]])}" for j, parts in found[:_MOST_NAMED]]
+    more = f", and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    them = "it" if len(found) == 1 else "them"
+    drop = f"--drop {shlex.quote(','.join(columns))}"
+    apart = "a factor and a constant" if center else "a factor"
+    text = (
+        f"Apart from {apart}, {'; '.join(shown)}{more}. A measurement that is repeated has more weight in the "
+        f"components. To leave {them} out, use {either(OTHERS, drop)}."
+    )
+    return Note("copied_columns", text, {"columns": columns})
 
 
 def _named(names: Sequence[str], parts: list[int]) -> str:

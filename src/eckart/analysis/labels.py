@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 
+_SIMILAR = 0.8
+"""If the smallest loading of a component is at least this multiple of the largest, no column stands out."""
+_DOMINANT = 0.5
+"""Share of the squared loadings above which a few columns dominate a component."""
+
+
 def component_labels(d: Decomposition) -> tuple[str, ...]:
     """PC1, PC2, ... for principal components, 'minor 1' for the smallest components, otherwise 'component 1'."""
     prefix = "minor " if d.which == "smallest" else method_of(d).label
@@ -82,6 +88,16 @@ def top_loadings(d: Decomposition, component: int, most: int = 5) -> list[tuple[
     names = column_labels(d)
     order = np.argsort(-np.abs(vector), kind="stable")[:most]
     return [(names[j], float(vector[j])) for j in order if vector[j] ** 2 >= even * (1 - 1e-9) and vector[j] != 0]
+
+
+def led_by(d: Decomposition, component: int, found: Sequence[tuple[str, float]]) -> str:
+    """The sentence on the columns with the largest loadings, which all have the same sign: "is dominated by {}"."""
+    vector = to_numpy(d.right)[:, component].astype(float)
+    low, high = float(np.abs(vector).min()), float(np.abs(vector).max())
+    if len(vector) > 1 and low >= _SIMILAR * high and (vector > 0).all() == (vector > 0).any():
+        return "weights all columns about equally"
+    share = sum(value**2 for _, value in found) / float(vector @ vector)
+    return "is dominated by {}" if share > _DOMINANT else "loads most on {}"
 
 
 def explained(d: Decomposition) -> tuple[float, float]:

@@ -109,7 +109,8 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
 def _none(d: Decomposition, choice: RankChoice, why: str) -> str:
     """Why no component is recommended. Only tests compare the first one with that of unrelated columns."""
     share = percent(float(floats(d.explained_variance_ratio)[0]))
-    first = f"{component_labels(d)[0]} explains {share} of the {total_name(d)}"
+    name = component_labels(d)[0]
+    first = f"{name[0].upper()}{name[1:]} explains {share} of the {total_name(d)}"
     if choice.decided_by in _TESTS and any(code_of(note) == "copied_columns" for note in choice.notes):
         unrelated = (
             "If multiples of other columns are left out, the first component explains no more than that of unrelated "
@@ -120,6 +121,15 @@ def _none(d: Decomposition, choice: RankChoice, why: str) -> str:
         unrelated = "but the first component of unrelated columns with the same variances would explain as much"
         return f"No component stands out from noise. {why} {first}, {unrelated}."
     return f"No component is clearly separated from the next. {why} {first}, but correlated noise can explain as much."
+
+
+def why_these(d: Decomposition, advice: Recommendation) -> str:
+    """Which components describe clusters and unusual rows if none is recommended."""
+    share = interval(*explained(leading(d, advice.model)))
+    which = (
+        "first component, which explains" if advice.model == 1 else f"first {advice.model} components, which explain"
+    )
+    return f"No component stands out, so this section uses the {which} {share} of the {total_name(d)}."
 
 
 def _of_filled(d: Decomposition, k: int, bounds: tuple[float, float]) -> str:

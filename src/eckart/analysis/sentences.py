@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from eckart.analysis.labels import (
     column_labels,
     component_labels,
     explained,
+    led_by,
     method_name,
     top_loadings,
     total_name,
@@ -25,6 +26,9 @@ from eckart.short_names import short_names
 if TYPE_CHECKING:
     from eckart.result import Certificate, Decomposition
     from eckart.wording import Door
+
+
+_MOST_NAMED = 4
 
 
 def what(d: Decomposition) -> str:
@@ -83,7 +87,7 @@ def sure(d: Decomposition) -> list[str]:
         "The explained variance of each component lies between 'lower' and 'upper' in the table of components."
     )
     lines.append(_angle(c))
-    lines += [_undetermined(d, first, last) for first, last in c.undetermined]
+    lines += _undetermined(d, c)
     lines += _chance(c)
     reached = "was reached" if c.proved else "was not reached"
     reads = f"{c.passes} pass{'es' * (c.passes != 1)}"
@@ -133,7 +137,7 @@ def doubts(d: Decomposition, said: Sequence[str] = (), door: Door = "python") ->
 
 def _not_proved(d: Decomposition, c: Certificate) -> list[str]:
     """Sentences on accuracy that was not reached and on components that the data do not determine."""
-    lines = [_undetermined(d, first, last) for first, last in c.undetermined]
+    lines = _undetermined(d, c)
     if c.proved:
         return lines
     asked = percent(c.tolerance, 3)
@@ -183,18 +187,18 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
     nonzero = nonzero_components(d)
     for component, name in list(enumerate(component_labels(d)))[:components]:
         if nonzero[component]:
-            found = top_loadings(d, component, most=4)
-            parts.append(f"{name} {_led_by(found, short_names(column_labels(d), 24))}")
+            parts.append(f"{name} {_led_by(d, component)}")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}{'' if sentence.endswith('.') else '.'}" if parts else ""
 
 
-def _led_by(found: Sequence[tuple[str, float]], short: Mapping[str, str]) -> str:
+def _led_by(d: Decomposition, component: int) -> str:
     """The columns of one sign and those of the other, or all of them."""
+    found, short = top_loadings(d, component, most=_MOST_NAMED), short_names(column_labels(d), 24)
     sides = [[short[column] for column, value in found if (value > 0) == positive] for positive in (True, False)]
     if all(sides):
         return f"contrasts {joined(sides[0])} with {joined(sides[1])}"
-    return f"is dominated by {joined(sides[0] or sides[1])}"
+    return led_by(d, component, found).format(joined(sides[0] or sides[1]))
 
 
 def _degrees(sine: float) -> str:
@@ -204,10 +208,14 @@ def _degrees(sine: float) -> str:
     return f"at most {angle:.2g} degrees" if angle >= 1e-3 else f"at most {angle:.0e} degrees"
 
 
-def _undetermined(d: Decomposition, first: int, last: int) -> str:
-    names = component_labels(d)
-    last = min(last, d.k - 1)
+def _undetermined(d: Decomposition, c: Certificate) -> list[str]:
+    """Components that the data do not determine. Nobody interprets those without variance, so they are left out."""
+    names, nonzero = component_labels(d), nonzero_components(d)
+    groups = [(first, min(last, d.k - 1)) for first, last in c.undetermined]
+    return [_as_subspace(names[first], names[last]) for first, last in groups if nonzero[first : last + 1].any()]
+
+
+def _as_subspace(first: str, last: str) -> str:
     if first == last:
-        return f"{names[first]} is not unique: other directions explain the same share."
-    group = f"{names[first]} to {names[last]}"
-    return f"{group} are determined only as a subspace: within the subspace, their directions are arbitrary."
+        return f"{first} is not unique: other directions explain the same share."
+    return f"{first} to {last} are determined only as a subspace: within the subspace, their directions are arbitrary."

@@ -1,4 +1,4 @@
-"""Tables that are not rows of measurements: distances between rows, correlations between columns.
+"""Tables that are not rows of measurements: distances, correlations and other values of pairs.
 
 A matrix D of distances becomes B = -1/2 J D^2 J with J = I - 1 1^T / n, the inner products of points with these
 distances (Gower, 1966). Kernel PCA of B gives their principal coordinates (classical multidimensional scaling).
@@ -10,51 +10,126 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eckart.engine.blocks.source import DataSource, MemorySource
+from eckart.arrays import Floats
+from eckart.engine.blocks.source import DataSource, MemorySource, Metadata
+from eckart.notes import Note
 from eckart.wording import either
 
 _CLOSE = 1e-8
 _SVD = either("method='svd'", "--method svd")
+_NOT_ROWS = (
+    "Its rows are not observations, so the report has no section on unusual rows, and the explained variance does not "
+    f"describe the original data. Analyse the original data, or use {_SVD} to compute the eigenvalues of this matrix."
+)
+_COMPLETED = "Only one of its triangles was given; the other one was filled in by symmetry."
+OF_PAIRS = ("correlations", "symmetric")
+"""Kinds of tables whose rows are not observations. Principal coordinates of distances describe observations."""
+_OF_GAPS = ("missing_values", "empty_rows", "empty_columns")
+"""Codes of notes that do not hold for the completed table."""
 _FEWEST = 4
 _MOST = 5000
 
 
 @dataclass(frozen=True)
 class SquareTable:
-    """The type of a square table, "distances" or "correlations", and a message for the user."""
+    """The type of a square table, "distances", "correlations" or "symmetric", with both of its triangles."""
 
     kind: str
-    note: str
+    what: str
+    """What the table is, in sentences."""
+    source: DataSource
+    completed: bool = False
+    """Whether only one triangle was given, so that `source` differs from the table."""
+
+    def note(self, method: str) -> Note:
+        """What the table is, and what that means for the results of PCA or SVD."""
+        if method == "svd":
+            return Note(self.kind, f"{self.what} Its singular values are the absolute values of its eigenvalues.")
+        return Note(self.kind, f"{self.what} {_NOT_ROWS}" if self.kind in OF_PAIRS else self.what)
 
 
 def recognise(source: DataSource) -> SquareTable | None:
-    """Detect whether a table in memory is a distance matrix or a correlation matrix."""
+    """Detect whether a table in memory has distances, correlations or other values of pairs.
+
+    Of such a table, often only one triangle is printed. The entries of the other one are then missing.
+    """
     matrix = getattr(source, "matrix", source)
-    rows, columns = source.shape
-    if rows != columns or not _FEWEST <= rows <= _MOST or not isinstance(matrix, np.ndarray) or not _symmetric(matrix):
+    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
         return None
+    rows, columns = matrix.shape
+    if not 0 <= rows - columns <= 1 or not _FEWEST <= rows <= _MOST:
+        return None
+    whole = _completed(matrix, source) if np.isnan(matrix[0, -1]) or np.isnan(matrix[-1, 0]) else source
+    return None if whole is None else _kind(whole, completed=whole is not source)
+
+
+def _kind(source: DataSource, *, completed: bool) -> SquareTable | None:
+    """What a square table contains; None if it is not symmetric."""
+    matrix = np.asarray(getattr(source, "matrix", source), np.float64)
+    if matrix.shape[0] != matrix.shape[1] or not _symmetric(matrix):
+        return None
+    one = f" {_COMPLETED}" if completed else ""
     size, diagonal = float(np.abs(matrix).max()), np.diagonal(matrix)
-    if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= rows:
-        return SquareTable(
-            "distances", "The table is a distance matrix: it is symmetric and non-negative, with a zero diagonal."
-        )
+    if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= len(matrix):
+        text = f"The table is a distance matrix: it is symmetric and non-negative, with a zero diagonal.{one}"
+        return SquareTable("distances", text, source, completed)
     if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
-        note = (
-            "The table is a correlation matrix: it is symmetric with ones on its diagonal. Its rows "
-            "are not observations, so explained variance and unusual rows do not describe the "
-            f"original data. Analyse the original data, or use {_SVD} to compute the eigenvalues of "
-            "this matrix."
-        )
-        return SquareTable("correlations", note)
-    return None
+        text = f"The table is a correlation matrix: it is symmetric with ones on its diagonal.{one}"
+        return SquareTable("correlations", text, source, completed)
+    text = f"The table is symmetric, like a matrix of covariances or similarities.{one}"
+    return SquareTable("symmetric", text, source, completed)
 
 
-def _symmetric(matrix: np.ndarray) -> bool:
+def _symmetric(matrix: Floats) -> bool:
     """Whether all numbers are finite, not all zero, and the matrix is symmetric."""
     if not np.isfinite(matrix).all():
         return False
     size = float(np.abs(matrix).max())
-    return size > 0 and np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE * size)
+    return bool(np.ptp(matrix) > 0) and np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE * size)
+
+
+def _completed(matrix: Floats, source: DataSource) -> MemorySource | None:
+    """A table of which only one triangle is known, with both; None if other entries are missing."""
+    metadata = getattr(source, "metadata", Metadata())
+    square = _squared(np.array(matrix, np.float64), metadata)
+    if square is None:
+        return None
+    known = ~np.isnan(square)
+    lower, upper, diagonal = (
+        known[np.tril_indices_from(known, -1)],
+        known[np.triu_indices_from(known, 1)],
+        known.diagonal(),
+    )
+    halves = (lower.all() and not upper.any()) or (upper.all() and not lower.any())
+    if not halves or diagonal.any() != diagonal.all():
+        return None
+    filled = np.where(known, square, 0.0)
+    filled = filled + filled.T - np.diag(filled.diagonal())
+    if not diagonal.any():  # distances to themselves are 0, and correlations 1
+        if filled.min() >= 0 and filled.max() <= 1:
+            return None  # could be either
+        np.fill_diagonal(filled, 1.0 if np.abs(filled).max() <= 1 else 0.0)
+    names = metadata.row_names or metadata.column_names
+    notes, parsing = (
+        tuple(note for note in some if note.code not in _OF_GAPS) for some in (metadata.notes, metadata.parsing_notes)
+    )
+    return MemorySource(
+        filled, replace(metadata, row_names=names, column_names=names, notes=notes, parsing_notes=parsing)
+    )
+
+
+def _squared(matrix: Floats, metadata: Metadata) -> Floats | None:
+    """The table with the column that a reader drops if the diagonal is missing too, because all its cells are empty.
+
+    It is the last column below the diagonal, and the first one above it. The names tell which one.
+    """
+    if matrix.shape[0] == matrix.shape[1]:
+        return matrix
+    rows, columns = metadata.row_names or (), metadata.column_names
+    gap = np.full((len(matrix), 1), np.nan)
+    if columns == rows[:-1]:
+        return np.hstack([matrix, gap])
+    return np.hstack([gap, matrix]) if columns == rows[1:] else None
 
 
 def inner_products(source: DataSource) -> MemorySource:

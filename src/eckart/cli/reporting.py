@@ -196,18 +196,29 @@ def _typed(job: Job) -> str:
 
 def _next(found: Analysis, job: Job) -> list[str]:
     """Suggested next commands, ready to type, with the recommended number of components."""
+    from eckart.analysis.square_tables import OF_PAIRS
+
     d, file, asked = found.decomposition, _file(job), _typed(job)
     codes = {code_of(note) for note in d.notes}
     if not _can_continue(found, job) or "long_table" in codes:
         return []
     if "rating_lines" in codes:
         return [f"eckart recommend {file} --evaluate"]
+    if codes & set(OF_PAIRS):
+        return [] if d.method == "svd" else [f"eckart report {file} --method svd -o eigenvalues.html"]
     steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if found.scale_matters else []
     if found.recommendation.k == 0 and not found.requested:
-        return [*steps, f"eckart rank {file}{' --scale' * job.wanted.scale}"]
+        return [*steps, *_rank_command(file, job)]
     k = d.k if found.requested else found.recommendation.k or d.k
     steps.append(f"eckart fit {file}{asked} -k {k} -o model.eckart")
     return [*steps, f"eckart transform model.eckart {file} -o scores.csv"]
+
+
+def _rank_command(file: str, job: Job) -> list[str]:
+    """`eckart rank` for the same decomposition; none with row weights, which it does not accept."""
+    wanted, tuning = job.wanted, job.tuning
+    asked = replace(job, wanted=replace(wanted, which="largest"), tuning=type(tuning)())
+    return [] if tuning.weights else [f"eckart rank {file}{_typed(asked)}"]
 
 
 def _can_continue(found: Analysis, job: Job) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.labels import column_labels, component_labels, row_labels, top_loadings, total_name
+from eckart.analysis.labels import column_labels, component_labels, led_by, row_labels, top_loadings, total_name
 from eckart.analysis.measures import check_component, floats, row_scores
 from eckart.analysis.tables.loadings import correlation_matrix
 from eckart.fitted import takes_fitted
@@ -140,7 +140,7 @@ def _columns_sentence(d: Decomposition, component: int) -> str:
         return ""
     if with_ and against:
         return f"It contrasts {joined(with_)} with {joined(against)}."
-    return f"It is dominated by {joined(with_ or against)}."
+    return f"It {led_by(d, component, top_loadings(d, component)).format(joined(with_ or against))}."
 
 
 def _sides(d: Decomposition, component: int) -> tuple[list[str], list[str]]:

@@ -1,0 +1,102 @@
+"""Tables of pairs: which kind they are, and what the report says of them."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import eckart as ek
+from eckart.analysis.square_tables import OF_PAIRS, recognise
+from eckart.cli import main
+from eckart.engine.blocks.source import MemorySource
+from eckart.errors import MissingValuesError
+
+NAMES = [f"place {i}" for i in range(9)]
+
+
+def distances() -> pd.DataFrame:
+    points = np.random.default_rng(4).normal(size=(9, 2))
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    return pd.DataFrame(apart, index=NAMES, columns=NAMES)
+
+
+def correlations() -> pd.DataFrame:
+    rows = np.random.default_rng(4).normal(size=(30, 9)) * [3, 2, 1, 1, 1, 1, 1, 2, 3]
+    rows = rows + np.random.default_rng(5).normal(size=(30, 1)) * [1, 1, 1, 1, 1, 1, 1, -1, -1]
+    return pd.DataFrame(np.corrcoef(rows.T), index=NAMES, columns=NAMES)
+
+
+def one_triangle(table: pd.DataFrame, form: str) -> pd.DataFrame:
+    keep = {"lower": np.tril, "upper": np.triu}[form.split()[0]]
+    return table.where(keep(np.ones(table.shape, bool), (-1 if "lower" in form else 1) * ("strictly" in form)))
+
+
+def values(found: ek.Analysis) -> np.ndarray:
+    return np.asarray(found.decomposition.values)
+
+
+@pytest.mark.parametrize("form", ["lower", "upper", "lower strictly", "upper strictly"])
+@pytest.mark.parametrize("door", ["file", "frame", "array"])
+def test_one_triangle_of_distances_is_enough(tmp_path: Path, form: str, door: str) -> None:
+    whole = ek.analyze(distances())
+    table = one_triangle(distances(), form)
+    table.to_csv(tmp_path / "apart.csv")
+    given = {"file": tmp_path / "apart.csv", "frame": table, "array": table.to_numpy()}[door]
+    found = ek.analyze(given)
+    assert found.decomposition.method == "kernel_pca"
+    np.testing.assert_allclose(values(found), values(whole), rtol=1e-10)
+    note = next(note for note in found.decomposition.notes if note.code == "distances")
+    assert "Only one of its triangles was given" in note
+    assert not any("missing" in line for line in (*found.decomposition.notes, *found.reading))
+    if door == "file":
+        assert found.decomposition.row_names == tuple(NAMES)
+
+
+def test_one_triangle_of_correlations_has_ones_on_its_diagonal() -> None:
+    whole, table = ek.analyze(correlations()), one_triangle(correlations(), "lower strictly")
+    np.testing.assert_allclose(values(ek.analyze(table)), values(whole), rtol=1e-10)
+    by_svd = ek.analyze(table, "svd")
+    np.testing.assert_allclose(values(by_svd)[:3], np.linalg.svd(correlations(), compute_uv=False)[:3], rtol=1e-10)
+
+
+def test_positive_values_without_a_diagonal_could_be_distances_or_correlations() -> None:
+    assert recognise(one_triangle(abs(correlations()), "lower strictly").to_numpy()) is None
+
+
+def test_other_missing_values_are_still_an_error() -> None:
+    table = one_triangle(distances(), "lower").to_numpy().copy()
+    table[5, 2] = np.nan
+    assert recognise(MemorySource(table)) is None
+    with pytest.raises(MissingValuesError):
+        ek.analyze(table)
+
+
+@pytest.mark.parametrize("kind", OF_PAIRS)
+def test_rows_of_pairs_are_no_observations(tmp_path: Path, kind: str) -> None:
+    table = correlations()
+    if kind == "symmetric":
+        scales = np.arange(1.0, 10.0)
+        table = table * scales * scales[:, None]
+    found = ek.analyze(table)
+    assert kind in {note.code for note in found.decomposition.notes}
+    assert found.ranks is None
+    assert found.clusters is None
+    assert not found.outliers.lines
+    table.to_csv(tmp_path / "pairs.csv")
+    report = ["report", str(tmp_path / "pairs.csv"), "-o", str(tmp_path / "page.html")]
+    said = CliRunner().invoke(main, report).output
+    assert "Unusual rows" not in said
+    command = said.partition("Next\n")[2].split("\n")[0].strip().removesuffix("\\")
+    assert "eckart report" in command
+    assert "eckart fit" not in said
+    by_svd = CliRunner().invoke(main, [*report, "--method", "svd", "--force"])
+    assert by_svd.exit_code == 0
+    assert "absolute values of its eigenvalues" in " ".join(by_svd.output.split())
+    assert "Next" not in by_svd.output
+
+
+def test_a_constant_table_is_not_called_symmetric() -> None:
+    assert recognise(MemorySource(np.full((6, 6), 3.0))) is None
+    assert recognise(MemorySource(np.random.default_rng(1).normal(size=(6, 6)))) is None

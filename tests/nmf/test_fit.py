@@ -545,3 +545,16 @@ def test_factors_keep_the_ratio_of_lengths_of_the_start(loss):
     rows = nmf.fit_transform(X, W=W, H=H)
     ratio = np.linalg.norm(rows, axis=0) / np.linalg.norm(nmf.components_, axis=1)
     np.testing.assert_allclose(ratio, np.linalg.norm(W, axis=0) / np.linalg.norm(H, axis=1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, "sparse"])
+def test_parts_explain_shares_of_the_table_with_predictions(form):
+    rng = np.random.default_rng(0)
+    table = rng.random((20, 8))
+    known = rng.random((20, 8)) < 0.5
+    rows = sp.csr_array(np.where(known, table, 0.0)) if form == "sparse" else np.where(known, table, np.nan)
+    d = ek.decompose(rows, "nmf", k=2, missing="mask", left=True)
+    filled = np.where(known, table, d.left * d.values @ d.right.T)
+    assert d.norm == pytest.approx(np.linalg.norm(filled), rel=1e-12)
+    assert d.explained_variance_ratio.max() <= 1
+    assert "of the known entries" in d.certificate.summary

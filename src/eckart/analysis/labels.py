@@ -74,8 +74,8 @@ def treatment(d: Decomposition) -> str:
 
 
 def certified_ratios(d: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
-    """Lower and upper bounds of each component's share: bound^2 / ||A||^2; None without certificate."""
-    if d.certificate is None or d.norm == 0:
+    """Lower and upper bounds of each component's share: bound^2 / ||A||^2; None if these are not known."""
+    if d.certificate is None or d.norm == 0 or len(d.certificate.lower) != d.k:
         return None
     lower, upper = (np.asarray(bound, dtype=float) / d.norm for bound in d.certificate.values)
     return np.clip(lower, 0, None) ** 2, np.clip(upper, 0, None) ** 2

@@ -32,7 +32,7 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) 
     best = max(best, captured)
     summary = (
         f"{counted(settings.k, 'component explains', 'components explain')} {percent(captured, 2)} of the "
-        "sum of squares"
+        f"sum of squares{' of the known entries' * table.observed}"
     )
     summary += (
         (f"; no other factorisation of this size can explain more than {percent(best, 2)}.")

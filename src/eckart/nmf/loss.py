@@ -11,11 +11,14 @@ import operator
 
 import numpy as np
 
-from eckart.arrays import UNIT_ROUNDOFF, Array, Matrix, astype, is_array, is_host, namespace
+from eckart.arrays import UNIT_ROUNDOFF, Array, Matrix, astype, is_array, is_host, is_sparse, namespace
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.parallel import fold
 from eckart.nmf.constants import DEVICE_TILE_BYTES, LOSS_TILE_BYTES, POOL_FROM_LOSS
 from eckart.nmf.problem import entry_segments, segments
+
+_STORED = 1 << 20
+"""Stored entries whose predictions are computed at a time."""
 
 
 def exact_squares(matrix: object, left: Array, right: Array, squared_norm: float) -> tuple[float, float]:
@@ -89,6 +92,25 @@ def squared_error(matrix: Array, left: Array, right: Array) -> float:
         return float(np.nansum(np.square(rest)))
 
     return float(fold(step, _tiles(matrix), operator.add))
+
+
+def predicted_squares(matrix: Matrix, left: Array, right: Array) -> float:
+    """Sum of (W H)^2 over unknown entries: NaN in dense data, and not stored in CSR data."""
+    xp = namespace(left)
+    left, right = (astype(factor, xp.float64) for factor in (left, right))
+    if is_sparse(matrix):
+        entries = matrix.tocoo()
+        stored = sum(
+            float(np.square(np.einsum("ij,ij->i", left[entries.row[some]], right[entries.col[some]])).sum())
+            for some in (slice(start, start + _STORED) for start in range(0, entries.nnz, _STORED))
+        )
+        return max(float(((left.T @ left) * (right.T @ right)).sum()) - stored, 0.0)
+    total = 0.0
+    for start, stop in _tiles(matrix, LOSS_TILE_BYTES if is_host(left) else DEVICE_TILE_BYTES):
+        rows = matrix[start:stop, :] if is_array(matrix) else given_back(matrix.dense(start, stop), left)
+        unknown = xp.isnan(rows) if is_array(matrix) else rows == 0
+        total += float(xp.sum(xp.where(unknown, (left[start:stop, :] @ right.T) ** 2, 0.0)))
+    return total
 
 
 def _elsewhere(matrix: Array, left: Array, right: Array) -> float:

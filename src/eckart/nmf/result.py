@@ -25,6 +25,7 @@ from eckart.nmf.certificate import certificate_of
 from eckart.nmf.details import NMFDetails
 from eckart.nmf.factors import transposed
 from eckart.nmf.fit import Fitted, fit, rows_for
+from eckart.nmf.loss import predicted_squares
 from eckart.nmf.options import CoordinateOptions, NMFKeywords, NMFOptions, Settings, check_settings
 from eckart.nmf.streamed_result import blocks_of, factorise_blocks
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
@@ -156,7 +157,9 @@ def _assemble(
     shape, outcome = table.matrix.shape, fitted.outcome
     # For the scaled table: squares of entries of about 1e154 overflow.
     widths, lengths = _lengths(outcome.left), _lengths(outcome.right)
-    norm = float(np.ldexp(np.sqrt(table.squared_norm), -table.exponent))
+    # With unknown entries, the norm is that of the table with their predictions, of which the parts explain shares.
+    predicted = predicted_squares(table.matrix, outcome.left, outcome.right) if table.observed else 0.0
+    norm = float(np.ldexp(np.sqrt(table.squared_norm + predicted), -table.exponent))
     values = np.ldexp(widths * lengths, -table.exponent)
     check_range(np.append(values, norm), table.dtype, "component lengths")
     error = float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5))

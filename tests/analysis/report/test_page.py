@@ -386,3 +386,11 @@ def test_rows_are_first_coloured_by_a_category_with_a_colour_for_each_value():
     content = numbers(report(arrests(2), labels={"maker": makers, "type": kinds}))
     assert [choice["name"] for choice in content["colours"]] == ["type", "maker"]
     assert content["first_colour"] == "g0"
+
+
+def test_an_nmf_without_bounds_on_single_parts_has_a_report():
+    table = np.random.default_rng(0).random((20, 5))
+    table[3, 2] = np.nan
+    model = ek.NMF(2, max_iter=500, random_state=0, missing="mask").fit(table)
+    assert "Explained variance" in ek.report(model)
+    assert all(row[4] != row[4] for row in ek.tables.eigenvalues(model).rows)

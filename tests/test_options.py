@@ -32,6 +32,10 @@ D = ek.decompose(X, k=2, scale=True, left=True)
         (lambda: ek.Ratings(random_state=0), "Use rng=..."),
         (lambda: ek.choose_rank(X, n_components=2), "Use most=... to limit the number."),
         (lambda: ek.choose_rank(X, random_state=2), "Use rng=..."),
+        (
+            lambda: ek.choose_rank("runs.h5", key="x"),
+            "unexpected keyword argument 'key'. Open the data first: choose_rank(eckart.open_data(data, key=...)).",
+        ),
         (lambda: ek.fill_missing(X, n_components=2), "unexpected keyword argument 'n_components'. Use k=..."),
         (lambda: ek.tables.varimax(D, n_components=2), "Use k=..."),
         (lambda: ek.tables.loadings(D, n=2), "Use limit=..."),

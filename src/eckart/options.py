@@ -104,6 +104,8 @@ def _letters(name: str) -> str:
     return re.sub(r"[\W_]", "", str(name).casefold())
 
 
+_READING = frozenset({"key", "layer", "mask", "columns", "row_names", "header", "delimiter", "decimal", "encoding"})
+_OPEN_FIRST = ". Open the data first: {function}(eckart.open_data(data, {name}=...))."
 SKLEARN_NAMES = {
     "n_components": "Use k=..., or explain=0.95 to explain 95 % of the variance",
     "n_comps": "Use k=...",
@@ -188,7 +190,9 @@ def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> 
     """Refuse an unknown option, with its name in Eckart."""
     for name in given:
         if name not in allowed:
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{_hint(name, allowed)}")
+            reading = "data" in allowed and name in _READING
+            hint = _OPEN_FIRST.format(function=function, name=name) if reading else _hint(name, allowed)
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
 
 
 def _known_elsewhere(name: str, allowed: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -404,3 +405,9 @@ def test_sentences_begin_with_a_capital_letter() -> None:
     found = ek.analyze(np.random.default_rng(7).standard_normal((120, 10)), "svd")
     assert found.k == 0
     assert ". Component 1 explains" in found.recommendation.sentence
+
+
+def test_numbers_stored_as_objects_are_analysed() -> None:
+    table = np.random.default_rng(3).normal(size=(30, 4))
+    for given in (table.astype(object), [[Fraction(cell) for cell in row] for row in table.tolist()]):
+        np.testing.assert_allclose(ek.analyze(given).decomposition.values, ek.analyze(table).decomposition.values)

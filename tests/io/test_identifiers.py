@@ -60,6 +60,9 @@ CASES = {
     "dates as digits": ("date", 20240100 + COUNTED % 28 + 1, True),
     "no dates": ("date", 20249900 + COUNTED, False),
     "seconds of a run": ("time", 60 + COUNTED % 7, False),
+    "a time that counts the rows": ("TIME", COUNTED, True),
+    "half seconds": ("time", COUNTED / 2, False),
+    "individuals with several rows": ("individual", np.repeat(np.arange(100), 4) + 1.0, True),
     "another name": ("height", COUNTED, False),
 }
 

@@ -39,3 +39,24 @@ def test_ordinary_numbers_get_none(tmp_path):
     spread = RNG.normal(0, 900, 30)
     spread[:3] = -999
     assert not notes_of(tmp_path, {"once": once, "spread": spread, "constant": np.full(30, 999.0)})
+
+
+@pytest.mark.parametrize("codes", [(99,), (98, 99), (-9, -8), (77, 88)])
+def test_codes_among_answers_get_a_note(tmp_path, codes):
+    answers = [RNG.integers(1, 6, 40).astype(float) for _ in range(4)]
+    for place, column in enumerate(answers):
+        for shift, code in enumerate(codes):
+            column[5 * place + shift] = code
+    age = RNG.integers(18, 90, 40).astype(float)
+    age[3] = 99
+    found = notes_of(tmp_path, {**{f"q{i}": column for i, column in enumerate(answers)}, "age": age})
+    assert [note.split(" occurs")[0] for note in found] == [f"The value {code}" for code in sorted(codes)]
+    assert all("occurs 4 times in 4 columns" in note for note in found)
+
+
+def test_numbers_that_may_be_counts_or_measurements_are_no_codes(tmp_path):
+    counts = RNG.poisson(40, 60).astype(float)
+    counts[:3] = 99
+    heights = RNG.normal(60, 3, 60)
+    heights[:3] = 98
+    assert not notes_of(tmp_path, {"counts": counts, "heights": heights, "steps": np.r_[np.arange(58.0), 77, 88]})

@@ -26,6 +26,7 @@ from eckart.cleanup import RemovedOnError
 from eckart.devices import sparse_to_host
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.engine.leading import leading
+from eckart.engine.matrix import from_objects
 from eckart.errors import EckartError, InputError, ParameterError
 from eckart.fitted import decomposition_of, is_model
 from eckart.io.arrays.sparse import canonical
@@ -139,7 +140,10 @@ def _plain(array: Array) -> DataSource:
     """An array of any library, or a sparse matrix, as a source on the host."""
     if hasattr(array, "tocsr"):
         return MemorySource(canonical(array))
-    return MemorySource(to_numpy(array)) if array.ndim == 2 else array
+    if array.ndim != 2:
+        return array
+    host = to_numpy(array)
+    return MemorySource(from_objects(host) if host.dtype.kind == "O" else host)
 
 
 def _of_model(

@@ -153,7 +153,7 @@ def _check_array(data: object) -> Array:
     if kind == "c":
         raise InputError("Complex data not supported: use the real and imaginary parts as separate columns.")
     if kind == "O":
-        return _from_objects(data)
+        return from_objects(data)
     if kind not in "fiub":
         meaning = {"M": "dates", "m": "time differences", "U": "text", "S": "text", "V": "records with named fields"}
         remedy = "in a unit of your choice first" if kind in "mM" else "first, for example with astype(float)"
@@ -183,7 +183,8 @@ def _warn_if_rounded(data: np.ndarray) -> None:
         warnings.warn(f"{ROUNDED}.", DataWarning, stacklevel=5)
 
 
-def _from_objects(data: np.ndarray) -> np.ndarray:
+def from_objects(data: np.ndarray) -> np.ndarray:
+    """Numbers stored as Python objects, such as decimals and fractions, as float64."""
     try:
         return data.astype(np.float64)
     except (TypeError, ValueError, OverflowError):

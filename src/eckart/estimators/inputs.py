@@ -84,8 +84,9 @@ def _refuse_duplicate_names(frame: Matrix) -> None:
 
 
 def _is_item(first: object) -> bool:
-    """Whether a list that begins with this is paths, records or frames, and not rows of numbers."""
-    return isinstance(first, str | os.PathLike | Mapping) or is_dataclass(first) or is_frame(first)
+    """Whether a list that begins with this is paths, records, frames or sparse blocks, and not rows of numbers."""
+    is_batch = is_frame(first) or is_sparse(first)
+    return isinstance(first, str | os.PathLike | Mapping) or is_dataclass(first) or is_batch
 
 
 def opened(X: object, memory: int | None) -> Any:

@@ -103,8 +103,9 @@ def keep(source: DataSource, indices: Sequence[int]) -> DataSource:
     matrix = source.matrix[:, list(indices)]
     notes = metadata.notes
     if not source.sparse and metadata.column_names:
-        before = column_notes(Parts(source.matrix, list(names)), metadata.row_names)
-        after = column_notes(Parts(matrix, list(chosen)), metadata.row_names)
+        given, roles = metadata.row_names, metadata.column_roles
+        before = column_notes(Parts(source.matrix, list(names), column_roles=roles), given)
+        after = column_notes(Parts(matrix, list(chosen), column_roles=roles), given)
         notes = tuple(note for note in notes if note not in before) + tuple(after)
     left = (set(names) - set(chosen)) & metadata.column_roles.keys()
     column_roles = {

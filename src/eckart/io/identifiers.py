@@ -10,9 +10,9 @@ The name of a column and its whole numbers decide together:
   quantity.
 
 A column named year with a constant step is the time of each row, also if several rows have the same year. So is a
-column named date or time with seconds since 1970 or dates as 20240131. Whole numbers in a column named like a code
-(zip, phone, FIPS) name something: sums and means of them have no meaning. Times, codes and identifiers of groups become
-labels.
+column named time or period that counts the rows, and one named date or time with seconds since 1970 or dates as
+20240131. Whole numbers in a column named like a code (zip, phone, FIPS), or padded with zeros (007), name something:
+sums and means of them have no meaning. Times, codes and identifiers of groups become labels.
 
 The rule is the same for rows read in blocks: columns named like identifiers are read once.
 """
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
@@ -34,6 +34,7 @@ from eckart.errors import InputError
 from eckart.formatting import about_columns, listed
 from eckart.io.columns import keep
 from eckart.io.entries.rating_lines import is_rating, rating_lines
+from eckart.io.padded import padded_columns
 from eckart.notes import Note
 from eckart.wording import COLUMNS
 
@@ -46,7 +47,8 @@ _IDENTITY = re.compile(
 )  # not humidity, acid
 _INDEX = re.compile(rf"(?i:index|idx|key|rownames?|.*[_ .-]key|(serial|{_THINGS})[_ .-]?(no|nr|num|number))")
 _CASE = re.compile(
-    r"(?i:obs|observation|case|record|serial|respondent|participant|subject|patient|person|student|customer)"
+    r"(?i:obs|observation|case|record|serial|respondent|participant|subject|patient|person|individual|household|pupil|"
+    r"student|customer)"
 )
 _NUMBER = re.compile(r"(?i:row|rownum|no|nr|num|number|unnamed: ?\d+|column \d+|.*[_ .-](no|nr|num))")
 _NAMES = (_IDENTITY, _INDEX, _CASE, _NUMBER)
@@ -58,6 +60,7 @@ _YEAR_ALONE = re.compile(r"(?i:year|yr|jahr|ann[eé]e)")
 _TIME = re.compile(
     r"(?i:(.*[_ .-])?(time|timestamp|date|datetime|datum|day|epoch|unixtime))|.*[a-z](Date|Time|Timestamp)"
 )
+_COUNTED_TIME = re.compile(r"(?i:time|time[_ .-]?(index|step)|period)")
 _SECONDS = (1e8, 4.1e9)
 """Seconds from 1973 to 2099 since 1970; larger numbers of them are no likely measurements."""
 _CALENDAR = (19000101, 20991231)
@@ -71,12 +74,6 @@ _FEWEST = 3
 """With fewer rows than this, any column could distinguish them."""
 _BLOCK = 1 << 24
 """Bytes of the blocks in which rows are read."""
-
-
-def is_identifier(name: str) -> bool:
-    """Whether the name of a column suggests that it identifies the rows: id, index, no, customer_id, ..."""
-    named = any(form.fullmatch(name) for form in _NAMES)
-    return named and not name.lower().startswith(("unnamed", "column "))
 
 
 def identifier_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
@@ -117,14 +114,19 @@ def _counts_in_groups(column: np.ndarray) -> bool:
 
 
 def year_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
-    """Positions of the columns that contain the year of each row, in equal steps."""
+    """Positions of the columns that contain the year or the number of each row, in equal steps."""
     if len(matrix) < _FEWEST:
         return []
     return [
         j for j, name in enumerate(names)
         if (_YEAR.fullmatch(name) and _is_year(matrix[:, j], each=True))
         or (_YEAR_ALONE.fullmatch(name) and _is_year(matrix[:, j], each=False))
+        or (_COUNTED_TIME.fullmatch(name) and _counts_the_rows(matrix[:, j]))
     ]  # fmt: skip
+
+
+def _counts_the_rows(column: np.ndarray) -> bool:
+    return bool(column[0] in (0, 1) and (np.diff(column) == 1).all())
 
 
 def moments(names: Sequence[str], matrix: np.ndarray) -> dict[int, tuple[str, ...]]:
@@ -155,9 +157,10 @@ def _dates(whole: np.ndarray) -> tuple[str, ...] | None:
     return tuple(texts)
 
 
-def code_columns(names: Sequence[str], matrix: np.ndarray) -> list[int]:
-    """Positions of the columns of codes: named so, with whole numbers or none."""
-    return [j for j, name in enumerate(names) if _CODE.fullmatch(name) and _is_code(matrix[:, j])]
+def code_columns(names: Sequence[str], matrix: np.ndarray, padded: Container[str]) -> list[int]:
+    """Positions of the columns of codes: named so, or padded with zeros, with whole numbers or none."""
+    named = (j for j, name in enumerate(names) if name in padded or _CODE.fullmatch(name))
+    return [j for j in named if _is_code(matrix[:, j])]
 
 
 def _is_code(column: np.ndarray) -> bool:
@@ -169,10 +172,10 @@ def _texts(values: Sequence[float]) -> tuple[str, ...]:
     return tuple("" if value != value else f"{value:.0f}" for value in values)
 
 
-def _code_texts(values: Sequence[float]) -> tuple[str, ...]:
+def _code_texts(values: Sequence[float], digits: int) -> tuple[str, ...]:
     """Codes as text. Shorter ones get back the zeros that a number cannot begin with; missing ones are empty."""
     texts = _texts(values)
-    width = max(map(len, texts), default=0)
+    width = max(map(len, texts), default=0) if digits == 0 else digits
     return tuple(text.zfill(width) if text else "" for text in texts)
 
 
@@ -196,17 +199,20 @@ class _Found(NamedTuple):
     unknown: list[int]
 
 
-def _found(source: DataSource, names: Sequence[str], candidates: list[int], memory: int | None) -> _Found:
+def _found(
+    source: DataSource, names: Sequence[str], candidates: list[int], padded: Mapping[str, int], memory: int | None
+) -> _Found:
     """Classify the candidates from their values if these are few enough, otherwise in one pass over the rows."""
     if hasattr(source, "matrix"):
-        return _compared(names, candidates, source.matrix[:, candidates])
+        return _compared(names, candidates, source.matrix[:, candidates], padded)
     if 8 * source.shape[0] * len(candidates) <= max((free_memory() if memory is None else memory) // 4, SMALL):
-        return _compared(names, candidates, _values(keep(source, candidates)))
-    return _ascending(names, candidates, keep(source, candidates))
+        return _compared(names, candidates, _values(keep(source, candidates)), padded)
+    return _ascending(names, candidates, keep(source, candidates), padded)
 
 
-def _may_identify(name: str) -> bool:
-    return any(form.fullmatch(name) for form in (*_NAMES, _YEAR, _YEAR_ALONE, _TIME, _CODE))
+def may_identify(name: str) -> bool:
+    """Whether the name of a column suggests that it identifies the rows, or contains times or codes."""
+    return any(form.fullmatch(name) for form in (*_NAMES, _YEAR, _YEAR_ALONE, _TIME, _COUNTED_TIME, _CODE))
 
 
 def _refuse_all(names: Sequence[str]) -> NoReturn:
@@ -225,10 +231,11 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
     names = source.metadata.column_names
     if names is None or source.sparse:
         return source
-    candidates = [j for j, name in enumerate(names) if _may_identify(name)]
+    padded = padded_columns(source.metadata.column_roles)
+    candidates = [j for j, name in enumerate(names) if name in padded or may_identify(name)]
     if not candidates or _has_ratings(source, names):
         return source
-    found = _found(source, names, candidates, memory)
+    found = _found(source, names, candidates, padded, memory)
     found = found if years else found._replace(times={})
     dropped = {*found.identifiers, *found.groups, *found.times, *found.codes}
     if not any(found):
@@ -246,16 +253,17 @@ def _has_ratings(source: DataSource, names: Sequence[str]) -> bool:
     return isinstance(source.matrix, np.ndarray) and rating_lines(source.matrix, source.metadata) is not None
 
 
-def _compared(names: Sequence[str], candidates: list[int], values: np.ndarray) -> _Found:
+def _compared(names: Sequence[str], candidates: list[int], values: np.ndarray, padded: Mapping[str, int]) -> _Found:
     some = [names[j] for j in candidates]
     columns = dict(zip(candidates, values.T, strict=True))
     times = {candidates[i]: _texts(values[:, i].tolist()) for i in year_columns(some, values)}
     times |= {candidates[i]: texts for i, texts in moments(some, values).items()}
     found = _other(identifier_columns(some, values), candidates, times)
     groups = {j: _texts(columns[j].tolist()) for j in found if _has_groups(names[j], columns[j])}
-    codes = _other(code_columns(some, values), candidates, {*found, *times})
+    codes = _other(code_columns(some, values, padded), candidates, {*found, *times})
     alone = [j for j in found if j not in groups]
-    return _Found(alone, groups, times, {j: _code_texts(columns[j].tolist()) for j in codes}, [])
+    texts = {j: _code_texts(columns[j].tolist(), padded.get(names[j], 0)) for j in codes}
+    return _Found(alone, groups, times, texts, [])
 
 
 def _other(positions: list[int], candidates: list[int], known: Container[int]) -> list[int]:
@@ -279,7 +287,7 @@ def _values(source: RowSource) -> np.ndarray:
     return values
 
 
-def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -> _Found:
+def _ascending(names: Sequence[str], candidates: list[int], source: RowSource, padded: Container[str]) -> _Found:
     """Identifiers and codes among columns with too many values to keep, without labels and counts in groups.
 
     Strictly increasing integers are all different, and count the rows if all steps are 1. With more rows than possible
@@ -302,7 +310,7 @@ def _ascending(names: Sequence[str], candidates: list[int], source: RowSource) -
         np.array([form.fullmatch(names[j]) is not None for j in candidates]) for form in (*_NAMES, _CODE)
     )
     found = (identity & coded) | (whole & ((index & rising) | ((case | number) & by_one)))
-    coded &= code & ~found
+    coded &= (code | np.array([names[j] in padded for j in candidates])) & ~found
     unknown = whole & ~rising & (index | case | number) & ~coded
     identifiers, codes, unsure = ([candidates[i] for i in np.flatnonzero(some)] for some in (found, coded, unknown))
     return _Found(identifiers, {}, {}, dict.fromkeys(codes, ()), unsure)

@@ -237,7 +237,7 @@ def _place(path: str | os.PathLike[str]) -> str:
 
 
 def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> DataSource:
-    """A list of paths, of dicts, of dataclass instances or of frames; None for other lists."""
+    """A list of paths, of dicts, of dataclass instances, of frames or of sparse blocks; None for other lists."""
     from eckart.io.objects.arrow_stream import reader_source
     from eckart.io.objects.batches import batch_source
     from eckart.io.objects.records import records_table
@@ -251,7 +251,7 @@ def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> Dat
         data = [{field.name: getattr(row, field.name) for field in fields(row)} for row in data]
     if isinstance(data[0], Mapping):
         return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
-    return batch_source(data, "data", memory) if is_frame(data[0]) else None
+    return batch_source(data, "data", memory) if is_frame(data[0]) or is_sparse(data[0]) else None
 
 
 def is_frame(data: object) -> bool:

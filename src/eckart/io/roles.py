@@ -14,7 +14,9 @@ from eckart.errors import FileError, ParameterError
 from eckart.formatting import about_columns, counted
 from eckart.formatting import listed as listed
 from eckart.formatting import quoted as quoted
+from eckart.io.answers import answer_notes
 from eckart.io.missing_codes import code_notes
+from eckart.io.padded import padded_columns
 from eckart.notes import Note
 
 _BREAK = re.compile(r"\s*[\r\n]+\s*")
@@ -62,6 +64,7 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
         named_by = chosen.name if unnamed else f"the column {quoted(chosen.name)}"
         notes.append(Note("row_names", f"The row names come from {named_by}."))
     notes += _label_notes(labels)
+    notes += answer_notes({label.name: label.values for label in labels if label.kind == "text"})
     parsing_notes = (*parts.layout, *notes)
     notes += column_notes(parts, names)
     metadata = Metadata(
@@ -193,8 +196,8 @@ def _label_notes(labels: list[Text]) -> list[Note]:
 def _id_notes(parts: Parts) -> list[Note]:
     from eckart.io.identifiers import code_columns, identifier_columns
 
-    found = identifier_columns(parts.column_names, parts.matrix)
-    codes = [j for j in code_columns(parts.column_names, parts.matrix) if j not in found]
+    found, padded = identifier_columns(parts.column_names, parts.matrix), padded_columns(parts.column_roles)
+    codes = [j for j in code_columns(parts.column_names, parts.matrix, padded) if j not in found]
     notes = []
     for places, content in ((found, "to identify or number the rows"), (codes, "to contain codes, not quantities")):
         names = [parts.column_names[j] for j in places]
@@ -265,5 +268,6 @@ def refuse_empty(rows: int, columns: int, name: str) -> None:
         raise FileError(
             f"{name} has no numeric column to analyse. Check the delimiter and the decimal separator, "
             "and write numbers without units. To analyse categories, encode each category as a "
-            "column of 0 and 1 (in pandas: get_dummies)."
+            "column of 0 and 1 (in pandas: get_dummies). To analyse ordered answers such as agree and disagree, "
+            "replace them with numbers."
         )

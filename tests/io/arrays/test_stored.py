@@ -118,3 +118,18 @@ def test_a_wrong_shape_is_refused_with_its_reason(tmp_path: Path, stated: list[f
             file["X"].attrs["shape"] = stated
     with pytest.raises(FileError, match=fault):
         ek.decompose(path, k=2)
+
+
+@pytest.mark.parametrize("door", ["path", "object"])
+def test_arrays_in_groups_that_are_not_read_are_named(tmp_path, door):
+    rows, path = np.random.default_rng(0).normal(size=(20, 3)), tmp_path / "runs.h5"
+    with h5py.File(path, "w") as file:
+        file["x"], file["run/y"], file["run/short"], file["empty/deep/z"] = rows, 2 * rows, rows[:, 0], rows
+    with h5py.File(path) as file:
+        given = path if door == "path" else file
+        d = ek.decompose(given, k=1)
+        (note,) = (note for note in d.notes if note.code == "unread_arrays")
+        assert "Eckart read 'x', the only matrix outside groups. The groups contain 'run/y'." in note
+        np.testing.assert_allclose(d.values, ek.decompose(rows, k=1).values)
+        assert not ek.decompose(given, k=1, key="x").notes
+        assert not ek.decompose(given, k=1, key="run/y").notes

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 import eckart as ek
 from eckart.errors import InputError, MissingValuesError
@@ -43,3 +44,21 @@ def test_columns_of_batches_are_matched_by_name(kind: Callable[..., Any], batch:
     assert found.column_names == tuple("abcd")
     with pytest.raises(InputError, match=r"after row 20, a batch does not have 'a', but the batches before it do"):
         ek.decompose(kind([batch(frame[:20]), batch(frame[20:].rename(columns={"a": "e"}))]), "svd", k=1)
+
+
+@pytest.mark.parametrize("pieces", [1, 4])
+def test_a_list_of_sparse_blocks_is_a_table(pieces):
+    rows = np.random.default_rng(0).normal(size=(12, 4))
+    blocks = [sparse.csr_array(rows[start : start + pieces]) for start in range(0, 12, pieces)]
+    right = ek.decompose(rows, k=2)
+    np.testing.assert_allclose(ek.decompose(blocks, k=2).values, right.values)
+    np.testing.assert_allclose(ek.PCA(2).fit_transform(blocks), ek.project(right, rows))
+    assert len(ek.report(blocks)) > 1000
+
+
+def test_tensors_with_a_negative_bit_are_resolved():
+    torch = pytest.importorskip("torch")
+    rows = np.random.default_rng(0).normal(size=(12, 4))
+    lazy = torch._neg_view(torch.tensor(-rows))
+    np.testing.assert_allclose(ek.decompose(lazy, k=2).values, ek.decompose(rows, k=2).values)
+    np.testing.assert_allclose(ek.PCA(2).fit(lazy).singular_values_, ek.PCA(2).fit(rows).singular_values_)

@@ -6,6 +6,7 @@ opening differs (`containers`).
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ from eckart.aliases import JsonObject, Keywords
 from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece, free_memory
-from eckart.errors import FileError, ParameterError
+from eckart.errors import EckartError, FileError, ParameterError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.annotations import axis_names, cell_labels
 from eckart.io.arrays.containers import Container, kept_container, named_array, open_container
@@ -130,6 +131,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
     container = open_container(path, kind)
     place = key if key is not None else _place(container, name)
     found = container.get(container.root, place)
+    unread = () if key is not None else unread_notes(container.names, container.get, container.root, place)
     if found is None:
         names = container.names(container.root)
         raise ParameterError(
@@ -142,7 +144,8 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
         rows = _sparse(state, kind, place, container, found, memory)
     else:
         rows = _dense(state, kind, place, container, found, memory)
-    rows = replace(rows, _opened={"container": container})
+    metadata = replace(rows.metadata, notes=(*rows.metadata.notes, *unread))
+    rows = replace(rows, metadata=metadata, _opened={"container": container})
     if place.strip("/") != "X" and not place.strip("/").startswith("layers/"):
         return rows
     sides = zip(("obs", "var"), rows.shape, strict=True)
@@ -313,6 +316,25 @@ def matrices_of(names: Sequence[str], is_table: Callable[[str], bool]) -> list[s
     if "X" in names and {"obs", "var"} & set(names):
         return ["X"]
     return [name for name in names if name == "X" or is_table(name)]
+
+
+def unread_notes(
+    names: Callable[[Any], list[str]], get: Callable[[Any, str], Any], root: Any, place: str
+) -> tuple[Note, ...]:
+    """A note on arrays in groups, if the matrix `place` was read because it is the only one beside these groups."""
+    if not place or not _is_group(root) or {"obs", "var"} & set(names(root)):  # groups of AnnData are not alternatives
+        return ()
+    others: list[str] = []
+    for title in names(root):
+        with contextlib.suppress(EckartError, OSError, KeyError, RuntimeError, ValueError):
+            group = get(root, title)
+            inner = names(group) if _is_group(group) and title != place else []
+            others += [f"{title}/{name}" for name in inner if _is_table(get(group, name))]
+    if not others:
+        return ()
+    seen = f"{', '.join(map(repr, others[:5]))}{' and others' if len(others) > 5 else ''}"
+    text = f"Eckart read {place!r}, the only matrix outside groups. The groups contain {seen}. Choose one with {KEY}."
+    return (Note("unread_arrays", text),)
 
 
 def _place(container: Container, name: str) -> str:

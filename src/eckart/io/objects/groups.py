@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from eckart.engine.blocks.source import RowSource
 from eckart.errors import EckartError, InputError
 from eckart.io.arrays.containers import Hdf5, check_inside
-from eckart.io.arrays.stored import matrices_of, stored_rows
+from eckart.io.arrays.stored import matrices_of, stored_rows, unread_notes
 from eckart.io.guard import reason
 from eckart.io.objects.sliced import is_hdf5, sliced_rows
 from eckart.wording import KEY
@@ -42,15 +43,17 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
 def _opened(data: Any, key: str | None, memory: int | None) -> RowSource:
     if (rows := _array_rows(data, memory)) is not None:
         return rows
-    names = _members(data)
+    names, chosen = _members(data), key
     if key is None:
         key = "" if "indptr" in names else _only_table(data, names)
     found = None if key is None else _member(data, key) if key else data
-    rows = None if found is None else _rows(found, memory)
+    rows: Any = None if found is None else _rows(found, memory)
     if rows is None:
         members = ", ".join(map(repr, (names if found is None else _members(found))[:20])) or "nothing"
         raise InputError(f"The group contains {members}. Choose an array with {KEY}.")
-    return rows
+    unread = unread_notes(_members, _member, data, key or "") if chosen is None else ()
+    known = rows.metadata
+    return replace(rows, metadata=replace(known, notes=(*known.notes, *unread))) if unread else rows
 
 
 def _rows(data: Any, memory: int | None) -> RowSource | None:

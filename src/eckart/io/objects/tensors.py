@@ -36,7 +36,7 @@ def _tensor(data: Any, torch: Any) -> Matrix:
     if data.device.type == "meta" or data.is_nested:
         kind = "has no values (device 'meta')" if data.device.type == "meta" else "is nested: its rows differ in length"
         raise InputError(f"The tensor {kind}. Pass a two-dimensional tensor with values.")
-    data = data.detach() if data.requires_grad else data
+    data = (data.detach() if data.requires_grad else data).resolve_neg()
     data = data.dequantize() if data.is_quantized else data
     if data.dtype.is_floating_point and data.dtype.itemsize < 4:
         data = data.to(torch.float32)

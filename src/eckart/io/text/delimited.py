@@ -18,6 +18,7 @@ from eckart.errors import FileError
 from eckart.formatting import about_columns, counted
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
+from eckart.io.padded import padded_role
 from eckart.io.roles import Parts, Text, assemble, check_row_names, quoted, refuse_empty, unique_names
 from eckart.io.text.amounts import (
     PARENTHESES,
@@ -257,6 +258,7 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     matrix = matrix_of(numbers, table.num_rows, page.name)
     notes = number_notes(names, numbers, matrix)
     column_roles = truth_roles(names, numbers) | dict.fromkeys(empty, EMPTY)
+    column_roles |= {name: role for name in names if (role := padded_role(page.first_cells(name)))}
     column_roles |= {name: signed_role(sign) for name, sign in page.signs.items()}
     notes += sign_notes(page.signs)
     if empty:

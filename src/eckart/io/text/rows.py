@@ -28,6 +28,7 @@ from eckart.formatting import about_columns
 from eckart.io.arrow.columns import TRUTHS, matrix_of, refuse_infinite
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows
+from eckart.io.padded import padded_columns
 from eckart.io.roles import quoted, refuse_empty
 from eckart.io.rows import FileState, HeldRows, PiecedRows
 from eckart.io.text.amounts import amounts, sign_in_words, signs_in
@@ -271,7 +272,9 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     edges, indices, lines = index.pieces(opened, body, line_ends(stored[:body]) + 1)
     refuse_empty(edges[-1], len(numbers), name)
     notes = [note for note in begun.metadata.notes if note.code not in _OF_ALL_ROWS]
-    metadata = Metadata(Path(state.path).name, column_names=numbers, notes=(*notes, *_left_out(page.columns, numbers)))
+    notes += _left_out(page.columns, numbers)
+    kept = {column: roles[column] for column in numbers} if padded_columns(roles) else {}
+    metadata = Metadata(Path(state.path).name, column_names=numbers, notes=tuple(notes), column_roles=kept)
     return DelimitedRows(
         state, opened.packed, edges, indices, lines, tuple(page.columns), numbers, layout.delimiter, layout.decimal,
         frozenset(column for column, role in roles.items() if role == TRUTHS), signs_in(roles),

@@ -340,3 +340,67 @@ def test_ways_to_treat_missing_values_are_named_by_method(folder: Path) -> None:
     message = refused("report", ARRESTS, "--method", "nmf", "--missing", "em")
     assert "use --missing mask." in message
     assert "Leave it out" not in message
+
+
+@pytest.mark.parametrize(
+    ("options", "next_commands"),
+    [
+        ([], ["eckart rank noise.csv"]),
+        (["--missing", "mean", "--scale"], ["eckart rank noise.csv --scale --missing mean"]),
+        (["--method", "svd"], ["eckart rank noise.csv --method svd"]),
+        (["--weights", "w"], []),
+    ],
+)
+def test_the_next_command_after_noise_has_the_same_options(tmp_path, monkeypatch, options, next_commands):
+    monkeypatch.chdir(tmp_path)
+    table = np.column_stack([np.random.default_rng(3).normal(size=(60, 6)).round(3), np.arange(60) % 3 + 1])
+    np.savetxt(
+        "noise.csv",
+        table if "--weights" in options else table[:, :6],
+        "%g",
+        ",",
+        header="a,b,c,d,e,f,w"[: 11 + 2 * ("--weights" in options)],
+        comments="",
+    )
+    said = CliRunner().invoke(main, ["report", "noise.csv", *options]).output
+    assert "No component stands out" in said
+    following = [line.strip() for line in said.partition("Next\n")[2].splitlines() if line.startswith("  ")]
+    assert following == next_commands
+    assert all(CliRunner().invoke(main, command.split()[1:]).exit_code == 0 for command in following)
+
+
+@pytest.mark.parametrize(
+    ("names", "options"),
+    [(["zip", "year"], []), (["branch"], []), (["w"], ["--weights", "w"])],
+    ids=["codes and years", "padded with zeros", "weights"],
+)
+def test_the_next_commands_work_for_columns_that_are_not_analysed(tmp_path, monkeypatch, names, options):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    measured = rng.normal(size=(60, 1)) @ rng.normal(size=(1, 5)) * 3 + rng.normal(size=(60, 5))
+    extra = {"zip": "{:05d}", "year": "{}", "branch": "{:03d}", "w": "{}"}
+    lines = [",".join([*names, *"abcde"])]
+    for row, cells in enumerate(measured.round(3).tolist()):
+        values = {"zip": 700 + 31 * row, "year": 1960 + row, "branch": row % 12, "w": 1 + row % 3}
+        lines.append(",".join([*(extra[name].format(values[name]) for name in names), *map(str, cells)]))
+    Path("t.csv").write_text("\n".join(lines))
+    said = CliRunner().invoke(main, ["report", "t.csv", *options]).output
+    commands = [line.strip() for line in said.partition("Next\n")[2].splitlines() if line.startswith("  eckart")]
+    assert any("transform" in command for command in commands)
+    for command in commands:
+        found = CliRunner().invoke(main, shlex.split(command)[1:])
+        assert found.exit_code == 0, found.output
+        assert "analyses them anyway" not in found.output
+        assert "analyses it anyway" not in found.output
+
+
+def test_other_commands_say_what_is_missing_in_one_triangle(tmp_path):
+    table = np.random.default_rng(3).random((6, 6))
+    table = np.where(np.tri(6, dtype=bool), table + table.T, np.nan)
+    np.fill_diagonal(table, 0.0)
+    path = tmp_path / "apart.csv"
+    path.write_text("\n".join(",".join("" if cell != cell else f"{cell:.4f}" for cell in row) for row in table))
+    found = CliRunner().invoke(main, ["rank", str(path), "--no-header"])
+    assert found.exit_code == 2
+    assert "apart.csv is a symmetric matrix of which only one triangle is given." in found.output
+    assert "--missing" not in found.output

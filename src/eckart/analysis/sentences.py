@@ -209,10 +209,14 @@ def _degrees(sine: float) -> str:
 
 
 def _undetermined(d: Decomposition, c: Certificate) -> list[str]:
-    """Components that the data do not determine. Nobody interprets those without variance, so they are left out."""
+    """Components that the data do not determine. Those without variance are left out unless all are."""
     names, nonzero = component_labels(d), nonzero_components(d)
     groups = [(first, min(last, d.k - 1)) for first, last in c.undetermined]
-    return [_as_subspace(names[first], names[last]) for first, last in groups if nonzero[first : last + 1].any()]
+    return [
+        _as_subspace(names[first], names[last])
+        for first, last in groups
+        if nonzero[first : last + 1].any() or not nonzero.any()
+    ]
 
 
 def _as_subspace(first: str, last: str) -> str:

@@ -211,7 +211,8 @@ def _next(found: Analysis, job: Job) -> list[str]:
         return [*steps, *_rank_command(file, job)]
     k = d.k if found.requested else found.recommendation.k or d.k
     steps.append(f"eckart fit {file}{asked} -k {k} -o model.eckart")
-    return [*steps, f"eckart transform model.eckart {file} -o scores.csv"]
+    weights = "" if job.tuning.weights is None else f" --drop {_quoted(job.tuning.weights)}"
+    return [*steps, f"eckart transform model.eckart {file}{weights} -o scores.csv"]
 
 
 def _rank_command(file: str, job: Job) -> list[str]:

@@ -165,11 +165,14 @@ def _no_column(source: Source, word: str, names: Sequence[str], option: str) -> 
 
 
 def _identifiers_beyond(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> list[str]:
-    """The surplus columns, if all of them are identifiers; otherwise the difference is an error."""
-    from eckart.io.identifiers import is_identifier
+    """The surplus columns, if their names are those of identifiers, times or codes; otherwise an error."""
+    from eckart.io.identifiers import may_identify
+    from eckart.io.padded import padded_columns
 
+    padded = padded_columns(source.metadata.column_roles)
     extra = [name for name in names if name not in set(wanted)]
-    if len(names) - len(extra) != len(wanted) or not all(map(is_identifier, extra)):
+    set_aside = all(name in padded or may_identify(name) for name in extra)
+    if len(names) - len(extra) != len(wanted) or not set_aside:
         raise Refused(_difference(source, names, wanted, what))
     return extra
 
@@ -228,6 +231,11 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     """
     from eckart.io.roles import Parts, missing_notes
 
+    if _is_triangle(source):
+        return Refused(
+            f"{source.metadata.name} is a symmetric matrix of which only one triangle is given. 'eckart report "
+            f"{source.metadata.name}' fills in the other one; this command needs the whole matrix."
+        )
     option = " or ".join(f"--missing {way}" for way in ways)
     first = f"use {option}" if option else "impute them first in Python with eckart.fill_missing"
     remedy = f"The decomposition needs all values: {first}, ignore these columns with --drop, or remove the rows."
@@ -242,6 +250,13 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     return Refused(
         f"{source.metadata.name}: {found[0]} {remedy}" if found else f"{source.metadata.name}: {error.worded('cli')}"
     )
+
+
+def _is_triangle(source: Source) -> bool:
+    from eckart.analysis.square_tables import recognise
+
+    square = recognise(source)
+    return square is not None and square.completed
 
 
 def _sparse_gaps(matrix: Matrix, names: Sequence[str]) -> list[str]:

@@ -321,7 +321,7 @@ def matrices_of(names: Sequence[str], is_table: Callable[[str], bool]) -> list[s
 def unread_notes(
     names: Callable[[Any], list[str]], get: Callable[[Any, str], Any], root: Any, place: str
 ) -> tuple[Note, ...]:
-    """A note on arrays in groups, if the matrix `place` was read because it is the only one beside these groups."""
+    """A note on arrays in groups, if the matrix `place` was read because it is the only one outside groups."""
     if not place or not _is_group(root) or {"obs", "var"} & set(names(root)):  # groups of AnnData are not alternatives
         return ()
     others: list[str] = []

@@ -41,8 +41,8 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
 
 
 def _opened(data: Any, key: str | None, memory: int | None) -> RowSource:
-    if (rows := _array_rows(data, memory)) is not None:
-        return rows
+    if (own := _array_rows(data, memory)) is not None:
+        return own
     names, chosen = _members(data), key
     if key is None:
         key = "" if "indptr" in names else _only_table(data, names)
@@ -53,7 +53,8 @@ def _opened(data: Any, key: str | None, memory: int | None) -> RowSource:
         raise InputError(f"The group contains {members}. Choose an array with {KEY}.")
     unread = unread_notes(_members, _member, data, key or "") if chosen is None else ()
     known = rows.metadata
-    return replace(rows, metadata=replace(known, notes=(*known.notes, *unread))) if unread else rows
+    noted: RowSource = replace(rows, metadata=replace(known, notes=(*known.notes, *unread))) if unread else rows
+    return noted
 
 
 def _rows(data: Any, memory: int | None) -> RowSource | None:

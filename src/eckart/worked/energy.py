@@ -50,11 +50,6 @@ def energy(given: object, share: float = 0.9) -> Solution:
         ("i", "σ_i", "σ_i^2", tr("share of $∑ σ^2$"), tr("share of $∑ σ$")), tuple(_rows(values, squares))
     )
     percent = f"{figure(100 * share)} %"
-
-    def smallest(power: str, statement: str, found: int) -> Step:
-        formula = f"σ_1{power} + … + σ_k{power} ≥ {figure(share)} (σ_1{power} + … + σ_r{power})"
-        return Step(statement, formula, (Equation("k", sp.Integer(found)),))
-
     steps = (
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
         Step(
@@ -66,8 +61,9 @@ def energy(given: object, share: float = 0.9) -> Solution:
             (Equation("‖A‖_F^2", norm), table),
             more=partial(details, a),
         ),
-        smallest(
+        _smallest(
             "^2",
+            share,
             tr(
                 "The smallest $k$ that reaches {percent} of the sum of squares is ${k}$. Use this rule, because the "
                 "squares that are dropped add up to the squared error.",
@@ -76,8 +72,9 @@ def energy(given: object, share: float = 0.9) -> Solution:
             ),
             k,
         ),
-        smallest(
+        _smallest(
             "",
+            share,
             tr(
                 "Some lecture notes add up the singular values without squaring them. The smallest $k$ that reaches "
                 "{percent} of that sum is ${by_sum}$. Small singular values then have more weight, so this rule never "
@@ -102,6 +99,12 @@ def energy(given: object, share: float = 0.9) -> Solution:
     return Solution(
         tr(("How many singular values explain {percent} of the energy"), percent=percent), steps, answer, named
     )
+
+
+def _smallest(power: str, share: float, statement: str, found: int) -> Step:
+    """The step that finds the smallest k of one sum."""
+    formula = f"σ_1{power} + … + σ_k{power} ≥ {figure(share)} (σ_1{power} + … + σ_r{power})"
+    return Step(statement, formula, (Equation("k", sp.Integer(found)),))
 
 
 def _rows(values: list[Value], squares: list[Value]) -> list[tuple[Value, ...]]:

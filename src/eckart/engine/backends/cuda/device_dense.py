@@ -205,10 +205,9 @@ def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
     if not suits:
         return None
     stored = seen_by_cupy(op.matrix)
-    by_row = shift is not None and shift.by_row
-    transposed = stored.strides[1] != 4 or by_row
+    transposed = stored.strides[1] != 4 if shift is None else shift.by_row
     stored = stored.T if transposed else stored
-    if not _aligned(stored) or (shift is not None and by_row != transposed):
+    if not _aligned(stored):
         return None
     return SkinnyProducts(stored, None if shift is None else seen_by_cupy(shift.numbers), transposed, op.prototype)
 

@@ -147,7 +147,10 @@ def test_types_that_pyarrow_does_not_support_are_refused_with_a_remedy(
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"a": [1.0, 2.0], "i": polars.Series([1, 2], dtype=polars.Int128)})
     path = tmp_path / f"a.{suffix}"
-    (frame.write_parquet if suffix == "parquet" else frame.write_ipc)(path)
+    try:
+        (frame.write_parquet if suffix == "parquet" else frame.write_ipc)(path)
+    except polars.exceptions.ComputeError as error:
+        pytest.skip(f"this version of polars: {error}")
     with pytest.raises(FileError, match="more than 64 bits") as caught:
         ek.decompose(path, k=1, stream=stream)
     assert "columns of type int64 or float64" in str(caught.value)

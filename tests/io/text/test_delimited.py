@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -531,3 +533,14 @@ def test_units_directly_behind_numbers(read: Any, cells: str) -> None:
     cells = cells.replace("_", "\u00a0")
     source = read("n,u,v\n" + "".join(f"r{i},{cell},{i}\n" for i, cell in enumerate(cells.split(" "))))
     assert source.metadata.column_names == ("u", "v")
+
+
+def test_pandas_is_not_imported(tmp_path: Path) -> None:
+    """It takes a third of the time of a command, and nothing of it is needed."""
+    line = 'n{0},{1},2024-01-{0:02d},"$1,{0}00.50",{0}.5,{2}'
+    rows = [line.format(i, "ab"[i % 2], "true" if i % 3 else "NA") for i in range(1, 10)]
+    (tmp_path / "a.csv").write_text("\n".join(["name,group,day,price,x,flag", *rows]), encoding="utf-8")
+    code = "import sys, pyarrow.csv; known = 'pandas' in sys.modules; from eckart.io.open_rows import open_table; "
+    code += "table = open_table('a.csv'); assert table.matrix.shape == (9, 3); "
+    code += "sys.exit('pandas' in sys.modules and not known)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)

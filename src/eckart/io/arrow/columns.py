@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _TILE = 64
 """Number of columns written at a time."""
 TRUTHS = "true and false values, analysed as 1 and 0"
+_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
+"""Arrow's names of types that NumPy calls by another name."""
 
 
 def kind_of(arrow_type: pa.DataType) -> str:
@@ -61,8 +63,8 @@ def text_of(name: str, column: pa.ChunkedArray, kind: str = "text") -> Text:
     for chunk in column.chunks:
         coded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
         words = [known.setdefault(word, word) for word in map(_word, coded.dictionary.to_pylist())] + [""]
-        indices = coded.indices.cast(pa.int64()).fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
-        values.extend(map(words.__getitem__, indices.tolist()))
+        indices = pc.fill_null(coded.indices.cast(pa.int64()), _scalar(len(words) - 1, pa.int64()))
+        values.extend(map(words.__getitem__, stored_numbers(indices).tolist()))
     unique = len(set(values)) == len(values) and "" not in values
     return Text(name, tuple(values), unique, kind == "text", kind)
 
@@ -102,8 +104,7 @@ def _plain(column: pa.ChunkedArray, target: pa.DataType) -> np.ndarray:
         column = pc.cast(column, pa.string())
     column = pc.cast(column, target, safe=False)
     if column.null_count:
-        nan = pa.py_buffer(np.full(1, np.nan, target.to_pandas_dtype()))
-        column = pc.fill_null(column, pa.Array.from_buffers(target, 1, [None, nan])[0])
+        column = pc.fill_null(column, _scalar(np.nan, target))
     return stored_numbers(column)
 
 
@@ -117,11 +118,23 @@ def stored_numbers(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     if column.null_count:
         raise ValueError(f"{column.null_count} numbers are missing")
     parts = [_stored(chunk) for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])]
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, column.type.to_pandas_dtype()), *parts])
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, _dtype(column.type)), *parts])
+
+
+def _dtype(kind: pa.DataType) -> np.dtype:
+    """The dtype of an Arrow type of numbers; Arrow's `to_pandas_dtype` imports pandas in old versions."""
+    return np.dtype(_FLOATS.get(str(kind), str(kind)))
+
+
+def _scalar(number: float, kind: pa.DataType) -> pa.Scalar:
+    """A number of an Arrow type."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(kind, 1, [None, pa.py_buffer(np.full(1, number, _dtype(kind)))])[0]
 
 
 def _stored(array: pa.Array) -> np.ndarray:
-    dtype = np.dtype(array.type.to_pandas_dtype())
+    dtype = _dtype(array.type)
     if not len(array):
         return np.empty(0, dtype)
     return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)

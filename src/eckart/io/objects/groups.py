@@ -11,14 +11,15 @@ from eckart.errors import EckartError, InputError
 from eckart.io.arrays.containers import Hdf5, check_inside
 from eckart.io.arrays.stored import matrices_of, stored_rows, unread_notes
 from eckart.io.guard import reason
-from eckart.io.objects.sliced import is_hdf5, sliced_rows
+from eckart.io.objects.sliced import ShapedView, is_hdf5, lacks_shape, sliced_rows
 from eckart.wording import KEY
 
 
 def is_stored(data: object) -> bool:
     """An h5py Dataset, Group or File, or a Zarr array or group."""
     module = type(data).__module__.partition(".")[0]
-    return module in ("h5py", "zarr") and (hasattr(type(data), "shape") or hasattr(data, "keys"))
+    known = hasattr(type(data), "shape") or hasattr(data, "keys") or lacks_shape(data)
+    return module in ("h5py", "zarr") and known
 
 
 def _only_table(data: Any, names: list[str]) -> str | None:
@@ -30,7 +31,7 @@ def _only_table(data: Any, names: list[str]) -> str | None:
 def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     """The rows of an array, or of the member `key` of a group, or of its only matrix."""
     try:
-        return _opened(data, key, memory)
+        return _opened(ShapedView(data) if lacks_shape(data) else data, key, memory)
     except EckartError:
         raise
     except Exception as error:  # of h5py and Zarr, for example for objects whose file was closed
@@ -85,7 +86,7 @@ def _array_rows(data: Any, memory: int | None) -> RowSource | None:
     """The rows of an array; None for a group. A Zarr array in a local folder is read as if given by its path."""
     if not hasattr(data, "shape"):
         return None
-    if not is_hdf5(data) and _folder(data).is_dir():
+    if hasattr(data, "store") and _folder(data).is_dir():
         return stored_rows(*_place(data), memory)
     return sliced_rows(data, str(getattr(data, "name", "") or "").lstrip("/") or "array")
 

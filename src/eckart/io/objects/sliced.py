@@ -84,6 +84,22 @@ def sliced_rows(array: Any, name: str) -> SlicedRows:
     return SlicedRows(array, Metadata(name, notes=notes), checked=complete_array(array, name))
 
 
+class ShapedView:
+    """The view dataset.astype(dtype) of h5py 3.11, with the shape and the dtype that views of newer versions have."""
+
+    def __init__(self, view: Any) -> None:
+        self._dset, self.shape, self.dtype = view._dset, view._dset.shape, view._dtype
+        self._view = view
+
+    def __getitem__(self, rows: object) -> Any:
+        return self._view[rows]
+
+
+def lacks_shape(data: object) -> bool:
+    """Whether it is such a view."""
+    return is_hdf5(data) and hasattr(data, "_dset") and hasattr(data, "_dtype") and not hasattr(type(data), "shape")
+
+
 def is_hdf5(data: object) -> bool:
     """Whether it is an object of h5py."""
     return type(data).__module__.partition(".")[0] == "h5py"

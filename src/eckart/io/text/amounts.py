@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from eckart.formatting import about_columns, quoted
-from eckart.io.text.cells import AMOUNT, MINUS, is_missing, looks_numeric, to_numbers
+from eckart.io.text.cells import AMOUNT, MINUS, is_missing, looks_numeric, texts, to_numbers
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _separator(known: list[str], point: str, *, decimals: bool) -> str | None:
     import pyarrow as pa
 
     separator = next((mark for mark in SEPARATORS if mark != point and any(mark in cell for cell in known)), None)
-    if separator is None or _without_groups(pa.chunked_array([known]), separator, point) is None:
+    if separator is None or _without_groups(pa.chunked_array([texts(known)]), separator, point) is None:
         return None
     certain = any(re.search(f"{separator}.*[{separator}{point}]", cell) for cell in known)
     return separator if separator != "," or decimals or certain else None

@@ -12,6 +12,7 @@ SECOND = r"\frac{1}{\sqrt{17}}\begin{pmatrix}1\\4\end{pmatrix}"
 EIGENPAIRS = [
     rf"\lambda_1=-5,\ \mathbf{{e}}_1={FIRST},\ \lambda_2=1,\ \mathbf{{e}}_2={SECOND}",
     rf"\begin{{align*}}\lambda_1&=-5, & e_1&={FIRST}\\ \lambda_2&=1, & e_2&={SECOND}\end{{align*}}",
+    rf"\lambda = -5, 1; \mathbf v_1 = {FIRST}, \mathbf v_2 = \tfrac{{1}}{{\sqrt{{17}}}}(1, 4)^{{\mathsf T}}",
     "sp.Matrix([1,1])/sp.sqrt(2) for -5, sp.Matrix([1,4])/sp.sqrt(17) for 1",
     "for -5: sqrt(2)/2*[1,1]; for 1: 1/math.sqrt(17)*[1,4]",
 ]

@@ -42,7 +42,7 @@ _COMMANDS = {
 }  # fmt: skip
 _ACCENTS = {
     "vec", "hat", "bar", "tilde", "overrightarrow", "underline", "overline", "boldsymbol", "bm", "mathbf", "mathrm",
-    "boxed", "text", "mathbb", "mathcal",
+    "boxed", "text", "mathbb", "mathcal", "mathsf", "mathit", "textbf", "textrm", "pmb", "operatorname",
 }  # fmt: skip
 _UPRIGHT = r"\\(?:text|mathrm|mathbf|operatorname|mathsf)\s*\{([^{}]*)\}"
 _INSIDE = r"((?:(?!\\begin|\\end).)*)\\end\s*\{\1\}"

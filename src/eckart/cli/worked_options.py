@@ -9,16 +9,12 @@ import click
 from eckart.cli.options import Decorator
 
 
-class Numbers(click.ParamType[list[int]]):
+def _numbers(given: object) -> list[int]:
     """Whole numbers separated by commas or spaces."""
-
-    name = "numbers"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
-        words = str(value).replace(",", " ").split()
-        if not words or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words):
-            self.fail(f"{value!r} is not a list of whole numbers such as 1,3.", param, ctx)
-        return [int(word) for word in words]
+    words = str(given).replace(",", " ").split()
+    if not words or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words):
+        raise click.BadParameter(f"{given!r} is not a list of whole numbers such as 1,3.")
+    return [int(word) for word in words]
 
 
 def _option(name: str, help: str, **more: Any) -> Decorator:
@@ -52,7 +48,7 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "pca": (
         _k, *_table, _share, _choice("--route", "variance reconstruction svd",
         "Derivation to show: by maximum variance, by minimum reconstruction error, or by the SVD."),
-        _option("--flip", "Reverse the signs of these components, counted from 1.", type=Numbers(), metavar="I,J,..."),
+        _option("--flip", "Reverse the signs of these components, counted from 1.", type=_numbers, metavar="I,J,..."),
     ),
     "minor-components": (_k, *_table),
     "svd": (_k, _choice("--form", "compact full", "compact keeps only non-zero singular values. full makes U and V "
@@ -71,9 +67,9 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "cur": (
         click.option("-r", "r", type=int, metavar="N", help="Sample this many rows and as many columns.  [default: 2]"),
         _option("--rows", "Use these rows (counted from 1) instead of a random sample.",
-        type=Numbers(), metavar="I,J,..."),
+        type=_numbers, metavar="I,J,..."),
         _option("--columns", "Use these columns (counted from 1) instead of a random "
-        "sample.", type=Numbers(), metavar="I,J,..."),
+        "sample.", type=_numbers, metavar="I,J,..."),
         _seed, _choice("--core", "intersection best", "How to compute U: from the entries where the rows and "
         "columns meet (intersection), or with "
         "the smallest error (best)."),

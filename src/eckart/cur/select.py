@@ -118,10 +118,10 @@ def _some(vectors: Array, indices: np.ndarray) -> Array:
 
 
 def _leverage(vectors: Array) -> np.ndarray:
-    """||V_j||^2, on the host."""
+    """||V_j||^2, on the host, in an array that may be changed."""
     if is_numpy(vectors):
         return np.asarray(np.einsum("ij,ij->i", vectors, vectors))
-    return to_numpy(namespace(vectors).sum(vectors * vectors, axis=1))
+    return np.array(to_numpy(namespace(vectors).sum(vectors * vectors, axis=1)))
 
 
 def _pivots(vectors: Array, count: int) -> np.ndarray:

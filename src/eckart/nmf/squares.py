@@ -160,7 +160,9 @@ def _solve_small(
     """
     sweep = scikit_learn_sweep()
     assert sweep is not None
-    target = np.asarray(products - lasso if lasso else products, dtype=np.float64)
+    # The sweep of scikit-learn 1.6 takes no arrays that are read-only, as those of other libraries are in NumPy 2.0.
+    gram = np.require(gram, requirements="W")
+    target = np.require(products - lasso if lasso else products, np.float64, "W")
     moved, order, first = np.array(begin, dtype=np.float64, order="C"), in_order(begin.shape[1]), 0.0
     height = ROWS_TOGETHER if share else max(len(moved), 1)
     for start in range(0, len(moved), height):

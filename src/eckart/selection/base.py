@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn import __version__ as sklearn_version
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import BaseCrossValidator
@@ -35,6 +36,8 @@ Row = dict[str, Any]
 """One line of a history."""
 
 
+_HAS_SPARSE_TAGS = not sklearn_version.startswith("1.6.")
+"""Whether estimators of scikit-learn state that they accept sparse rows; most of those of version 1.6 do not."""
 _EQUAL = 1e-10
 """Scores that differ by less, relative to 1 or to their size, count as equal."""
 
@@ -152,11 +155,12 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
 
     def _folds(self, X: object, y: object, groups: object) -> Folds:
         tags = get_tags(self.estimator).input_tags
+        accepts_sparse = tags.sparse or not _HAS_SPARSE_TAGS
         X, y = validate_data(
             self,
             X,
             y,
-            accept_sparse="csc" if tags.sparse else False,
+            accept_sparse="csc" if accepts_sparse else False,
             ensure_min_features=2,
             ensure_all_finite=not tags.allow_nan,
             multi_output=True,

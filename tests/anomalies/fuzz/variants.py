@@ -283,7 +283,7 @@ def _first_feather(path: Path) -> None:
 
 _FLAGS = pa.array([i % 3 == 0 for i in range(40)])
 _SLICED = pa.Table.from_batches([_frame(gap=_GAPS, flag=_FLAGS).to_batches()[0][5:29]])
-_RUNS = pa.RunEndEncodedArray.from_arrays(pa.array([10, 40], pa.int32()), pa.array([1.0, 2.0]))
+_RUNS = pa.RunEndEncodedArray.from_arrays([10, 40], [1.0, 2.0], pa.run_end_encoded(pa.int32(), pa.float64()))
 ARROW: dict[str, Writer] = {
     **{f"{name}.parquet": _parquet(table, row_group_size=15) for name, table in FRAMES.items()},
     **{f"{name}.parquet": _parquet(_frame(gap=_GAPS), **options) for name, options in _PARQUET.items()},

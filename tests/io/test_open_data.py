@@ -387,3 +387,29 @@ def test_a_file_without_a_suffix_says_so(tmp_path: Path) -> None:
     path.write_text("a,b\n1,2\n")
     with pytest.raises(FileError, match=r"has no suffix, but Eckart reads only .*format=\.\.\."):
         ek.open_data(path)
+
+
+@pytest.mark.parametrize("kind", ["named tuples", "database rows"])
+def test_rows_with_names_name_the_columns(kind: str) -> None:
+    table = np.random.default_rng(0).normal(size=(12, 3))
+    if kind == "named tuples":
+        row_of = collections.namedtuple("Row", ["a", "b", "c"])
+        rows = [row_of(*row) for row in table.tolist()]
+    else:
+        shop = sqlite3.connect(":memory:")
+        shop.row_factory = sqlite3.Row
+        shop.execute("create table t (a, b, c)")
+        shop.executemany("insert into t values (?, ?, ?)", table.tolist())
+        rows = shop.execute("select * from t").fetchall()
+        twice = shop.execute("select a, b as a from t").fetchall()
+        assert ek.decompose(twice, k=1).columns == 2
+        shop.close()
+    right = ek.decompose(table, k=2)
+    d = ek.decompose(rows, k=2)
+    assert d.column_names == ("a", "b", "c")
+    np.testing.assert_allclose(d.values, right.values)
+    pca = ek.PCA(2).fit(rows)
+    assert pca.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(pca.transform(rows), ek.project(right, table))
+    with pytest.raises(InputError, match=r"Row 1 is of type .* with 3 values, but row 13 is of type list"):
+        ek.decompose([*rows, [1.0, 2.0]], k=1)

@@ -15,6 +15,7 @@ from eckart.arrays import Array, Matrix, is_array, is_numpy, is_sparse, to_numpy
 from eckart.devices import HOST, is_off_host, place_of, refuse_other_device
 from eckart.engine.blocks.source import RowSource, Source
 from eckart.errors import FileError, InputError, ParameterError
+from eckart.io.objects.records import field_names
 from eckart.io.open_data import is_frame, not_rectangular, open_with
 from eckart.io.open_matrix import open_matrix
 from eckart.io.read_options import NAMES, NO_OPTIONS
@@ -85,7 +86,7 @@ def _refuse_duplicate_names(frame: Matrix) -> None:
 
 def _is_item(first: object) -> bool:
     """Whether a list that begins with this is paths, records, frames or sparse blocks, and not rows of numbers."""
-    is_batch = is_frame(first) or is_sparse(first)
+    is_batch = is_frame(first) or is_sparse(first) or field_names(first) is not None
     return isinstance(first, str | os.PathLike | Mapping) or is_dataclass(first) or is_batch
 
 

@@ -237,14 +237,16 @@ def _place(path: str | os.PathLike[str]) -> str:
 
 
 def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> DataSource:
-    """A list of paths, of dicts, of dataclass instances, of frames or of sparse blocks; None for other lists."""
+    """A list of paths, records, frames or sparse blocks; None for other lists."""
     from eckart.io.objects.arrow_stream import reader_source
     from eckart.io.objects.batches import batch_source
-    from eckart.io.objects.records import records_table
+    from eckart.io.objects.records import columns_of, field_names, records_table
     from eckart.io.open_rows import open_paths
 
     if not data:
         return None
+    if (names := field_names(data[0])) is not None:
+        return _python(columns_of(data, names), options, memory)
     if all(isinstance(item, str | os.PathLike) for item in data):
         return open_paths([_place(item) for item in data], options, memory=memory)
     if is_dataclass(data[0]):

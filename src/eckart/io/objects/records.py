@@ -10,6 +10,7 @@ import numpy as np
 from eckart.arrays import is_array, to_numpy
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
+from eckart.formatting import counted
 from eckart.io.guard import reason
 from eckart.io.roles import listed, quoted
 from eckart.mapped import check_mapped
@@ -136,3 +137,24 @@ def named_table(data: Sequence[Any]) -> MemorySource | None:
         return None
     values, rows, columns = data
     return MemorySource(values, Metadata("data", rows, columns))
+
+
+def field_names(row: Any) -> tuple[str, ...] | None:
+    """Names of the values of a named tuple or a row of a database; None for other rows, and for repeated names."""
+    names = getattr(row, "_fields", None) if isinstance(row, tuple) else None
+    if names is None and type(row).__module__.partition(".")[0] in ("sqlite3", "sqlalchemy"):
+        names = row.keys() if hasattr(row, "keys") else getattr(row, "_fields", None)
+    found = tuple(map(str, names or ()))
+    return found if found and len(set(found)) == len(found) == len(row) else None
+
+
+def columns_of(rows: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Rows of the same type and length as a mapping of columns."""
+    kind = type(rows[0])
+    for place, row in enumerate(rows):
+        if type(row) is not kind or len(row) != len(names):
+            raise InputError(
+                f"Row 1 is of type {kind.__name__} with {counted(len(names), 'value')}, but row {place + 1} is of type "
+                f"{type(row).__name__} with other values. All rows must have the same columns."
+            )
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}

@@ -88,10 +88,9 @@ class ErrorMeter:
 
     def bound(self, basis: Basis) -> float:
         """||E|| for all columns of the basis; fails with the assigned probability."""
-        projected, residual_gram = basis.projected, basis.residual_gram
-        newest = residual_gram.shape[0]
+        newest = basis.residual_gram.shape[0]
         factor = np.vstack(self.factors)
-        expected = projected @ factor
+        expected = basis.projected @ factor
         error = self.total
         for start in range(0, basis.count, _CHUNK):
             stop = min(start + _CHUNK, basis.count)
@@ -101,9 +100,7 @@ class ErrorMeter:
         measured = _spectral_norm(self.backend, error)
         starts = np.cumsum([0, *(len(part) for part in self.factors[:-1])])
         sizes = np.sqrt(np.add.reduceat(np.einsum("ij,ij->i", factor, factor), starts)) * self.lengths
-        outside = float(np.sqrt(max(np.trace(residual_gram), 0.0))) * float(
-            np.linalg.norm(factor[-newest:] if newest else 0.0)
-        )
+        outside = _outside(basis, factor)
         terms = max(_CHUNK, *(part.shape[0] for part in self.factors)) + basis.count / _CHUNK + len(sizes) + 4
         own = EPSILON * terms * (float(np.sum(sizes)) + basis.count**0.5 * float(np.linalg.norm(expected)) + outside)
         products = self.inherited + self.columns**0.5 * self.product_error()
@@ -125,9 +122,18 @@ def measured_error(
         error = error - backend.times(basis.rest, factor[-newest:])
     terms = 2 * _CHUNK + basis.count / _CHUNK + 4
     size = float(np.linalg.norm(factor))
-    own = EPSILON * terms * (2.0 * basis.count**0.5 * float(np.linalg.norm(expected)) + size) + product_error * size
+    seen = 2.0 * basis.count**0.5 * float(np.linalg.norm(expected)) + _outside(basis, factor)
+    own = EPSILON * terms * seen + product_error * size
     measured = (_spectral_norm(backend, error) + own) / length_quantile(probability, factor.shape[1])
     return float(measured + residual_along_basis(backend, basis))
+
+
+def _outside(basis: Basis, factor: np.ndarray) -> float:
+    """Bound of ||R Z||_F, the part of G M Z outside the basis."""
+    newest = basis.residual_gram.shape[0]
+    if newest == 0:
+        return 0.0
+    return float(np.sqrt(max(np.trace(basis.residual_gram), 0.0))) * float(np.linalg.norm(factor[-newest:]))
 
 
 def measured_projected_error(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +12,19 @@ from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.choose import Choice
 from eckart.engine.matrix import Opened
+from eckart.engine.returned import (
+    EPSILON_SINGLE,
+    Measured,
+    explained,
+    explained_by_smallest,
+    is_single,
+    residual_bounds,
+    rounding_to_subnormal,
+    square_of_largest,
+    unit_of,
+)
 from eckart.engine.settings import Settings
-from eckart.engine.solution import Solution, share_with_residuals
+from eckart.engine.solution import Solution
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import euclidean
@@ -27,7 +37,7 @@ from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetail
 from eckart.wording import SCALE
 
 _LARGEST = float(np.finfo(np.float64).max)
-EPSILON_SINGLE, _LARGEST_SINGLE = float(np.finfo(np.float32).eps), float(np.finfo(np.float32).max)
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
 def assemble(
@@ -51,7 +61,7 @@ def assemble(
     right, left = sides.right, sides.left
     signs = signs_of(right)
     dtype, moments = opened.matrix.dtype, problem.moments
-    kind = np.float32 if _is_single(dtype) else np.float64
+    kind = np.float32 if is_single(dtype) else np.float64
 
     def unit(numbers: np.ndarray) -> np.ndarray:
         """Undo the power of two that B was scaled by."""
@@ -61,6 +71,7 @@ def assemble(
         return None if numbers is None else from_numpy(np.asarray(numbers, kind), problem.prototype)
 
     scaled = unit(values)
+    tolerance = settings.accuracy(opened.matrix.precision, min(opened.matrix.shape))
     check_range(scaled, dtype, "singular values")
     return Decomposition(
         method=settings.method,
@@ -77,7 +88,7 @@ def assemble(
         row_names=opened.metadata.row_names,
         column_names=opened.metadata.column_names,
         rank=numerical_rank(solution, sum(problem.shape), len(moments.constant)),
-        certificate=_certificate(solution, problem, settings, unit, dtype, sides.errors),  # type: ignore[arg-type]
+        certificate=_certificate(solution, problem, settings, unit, dtype, sides.errors, tolerance),  # type: ignore[arg-type]
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
         notes=(*opened.metadata.all_notes, *notes_on(problem, settings, opened)),
@@ -109,25 +120,15 @@ def _details(
 
 def check_range(values: np.ndarray, dtype: object, name: str) -> None:
     """Refuse values that the dtype of the data cannot represent."""
-    single = _is_single(dtype)
+    single = is_single(dtype)
     largest = float(np.maximum.reduce(values, initial=0.0))  # NaN if one of them is
     if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
+        about = f": the largest is about {largest:.3g}" if np.isfinite(largest) else ""
         raise NotFiniteError(
-            f"The {name} overflow {'float32' if single else 'float64'}: the largest is about {largest:.3g}. "
+            f"The {name} overflow {'float32' if single else 'float64'}{about}. "
             f"{'Convert the data to float64, or divide them' if single else 'Divide the data'} by a "
             "large number first."
         )
-
-
-class _Measured(NamedTuple):
-    """What certificates take from a problem, without its data."""
-
-    total: float
-    total_error: float
-    shape: tuple[int, int]
-    precision: str
-    transposed: bool
-    passes: int
 
 
 def _certificate(
@@ -137,11 +138,13 @@ def _certificate(
     unit: Callable[[np.ndarray], np.ndarray],
     dtype: object,
     errors: Errors,
+    tolerance: float,
 ) -> Certificate | Callable[[], Certificate]:
     """The certificate, or a function that computes it if the solution has nothing of the size of the data."""
-    measured = _Measured(
-        problem.total, problem.total_error(), problem.shape, problem.precision, problem.transposed, problem.passes
-    )
+    measured = Measured(
+        problem.total, problem.total_error(), problem.shape, problem.precision, tolerance, problem.transposed,
+        problem.passes,
+    )  # fmt: skip
 
     def make() -> Certificate:
         with np.errstate(all="ignore"):
@@ -152,7 +155,7 @@ def _certificate(
 
 def certify(
     solution: Solution,
-    problem: _Measured,
+    problem: Measured,
     settings: Settings,
     unit: Callable[[np.ndarray], np.ndarray],
     dtype: object,
@@ -160,84 +163,27 @@ def certify(
 ) -> Certificate:
     """The bounds of the solver as shares, singular values and angles."""
     k, total, smallest = len(solution.values), problem.total, settings.which == "smallest"
-    low, high = explained(solution, total, problem.total_error, _unit_of(dtype))
-    residuals = _residuals(solution, problem, errors, _unit_of(dtype), smallest=smallest)
-    if smallest and problem.transposed and solution.solver == "lanczos":
-        changes = residuals * _square_of_largest(solution, problem)[1]
-        high = max(high, share_with_residuals(solution, changes, total - problem.total_error))
+    residuals = residual_bounds(solution, problem, errors, unit_of(dtype), smallest=smallest)
+    if smallest:
+        low, high = explained_by_smallest(solution, problem, errors, residuals, unit_of(dtype))
+    else:
+        low, high = explained(solution, total, problem.total_error, unit_of(dtype))
+    largest = unit(np.sqrt(np.array(square_of_largest(solution, problem, smallest=smallest)[0])))
     return Certificate(
         explained=(low, high),
         # Rounded outwards by one unit: undoing the power of two may lead to subnormal numbers.
         lower=np.maximum(np.nextafter(unit(np.sqrt(solution.lower[:k])), -np.inf), 0.0),
         upper=np.nextafter(unit(np.sqrt(solution.upper[:k])), np.inf),
-        residuals=residuals,
-        angle=angle_bound(solution, settings, _unit_of(dtype), errors.moved, transposed=problem.transposed),
+        residuals=residuals + rounding_to_subnormal(float(largest), dtype),
+        angle=angle_bound(solution, settings, unit_of(dtype), errors.moved, transposed=problem.transposed),
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / total if total else 0.0,
-        tolerance=settings.accuracy(problem.precision, min(problem.shape)),
+        tolerance=problem.tolerance,
         proved=bool(solution.proved),
         passes=problem.passes,
         summary=summary_of(solution, low, high, smallest=smallest),
     )
-
-
-def _residuals(solution: Solution, problem: _Measured, errors: Errors, unit: float, *, smallest: bool) -> np.ndarray:
-    """Bounds of ||A^T A v - s^2 v|| / s_1^2 for the returned right vectors and values.
-
-    A long vector B v / s has the residual B (B^T B v - s^2 v) / s, at most s_1 / s times that of v, plus rounding.
-    Rounding a vector to its dtype moves it by `unit` / 2, which G - s^2 multiplies by at most s_1^2; s itself is
-    rounded as well. The residual of a vector of a zero value was measured.
-    """
-    low, high = _square_of_largest(solution, problem) if smallest else (solution.largest, solution.largest_bound)
-    if high == 0.0:
-        return np.zeros(len(solution.values))
-    found = solution.residuals / high
-    if problem.transposed and solution.long_vectors is None:
-        found = found * np.sqrt(high / np.maximum(solution.lower[: len(found)], 1e-300))
-    found = np.minimum(found + errors.moved, 1.0)
-    if errors.residuals is not None:
-        found = np.minimum(found, errors.residuals / high**0.5 + solution.values / high)
-    stated = np.asarray(found + 2.0 * unit) * (high / max(low, 1e-300))
-    # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||; s may exceed s_1 if bounds are wide, but not if it is 0.
-    least = low if smallest else float(np.maximum.reduce(solution.lower, initial=0.0))
-    most = max(solution.largest / least, 1.0) if least > 0.0 else np.inf
-    most = 1.0 if solution.largest == 0.0 else most
-    return np.asarray(np.fmin(stated, most * (1.0 + 4.0 * unit)))  # NaN, from 0 / 0, states nothing
-
-
-def _square_of_largest(solution: Solution, problem: _Measured) -> tuple[float, float]:
-    """Bounds of s_1^2 if only the smallest values are wanted: ||B||_F^2 / n <= s_1^2 <= ||B||_F^2."""
-    if solution.spectrum is not None:
-        largest, error = float(solution.spectrum.max(initial=0.0)), solution.rounding + solution.spectrum_error
-        return max(largest - error, 0.0), largest + error
-    total, error = problem.total, problem.total_error
-    return max(total - error, 0.0) / problem.shape[1], total + error
-
-
-def _unit_of(dtype: object) -> float:
-    return EPSILON_SINGLE if _is_single(dtype) else EPSILON
-
-
-def _is_single(dtype: object) -> bool:
-    """Whether a dtype of any library is float32."""
-    return dtype is np.float32 or (dtype is not np.float64 and "float32" in str(dtype))
-
-
-def explained(solution: Solution, total: float, error: float, unit: float = 0.0) -> tuple[float, float]:
-    """(share that the returned vectors capture, upper bound of what k components can capture).
-
-    `error` is the rounding of the total itself. Vectors rounded to their dtype, by `unit`, capture less by 2 unit ||R||
-    + unit^2 l_1.
-    """
-    if total <= 0.0:
-        return 0.0, float(error > 0.0)
-    k = len(solution.values)
-    transposed = unit * k**0.5
-    lost = 2.0 * transposed * euclidean(solution.residuals) + transposed**2 * solution.largest_bound
-    low = float(min(1.0, max(0.0, (float(np.add.reduce(solution.lower[:k])) - lost) / (total + error))))
-    high = float(np.add.reduce(solution.upper[:k])) / (total - error) if total > error else 1.0
-    return low, float(min(1.0, max(low, high)))
 
 
 def _next_bound(solution: Solution) -> float:

@@ -33,8 +33,10 @@ class Errors:
 
     moved: np.ndarray
     """How far rounding may have moved each from B v / s."""
-    residuals: np.ndarray | None = None
-    """||A x||, measured, of the vectors of zero values; infinite for others."""
+    lengths: np.ndarray | None = None
+    """||A x||, measured, if only the smallest values of a wide matrix were computed."""
+    rounding: float = 0.0
+    """Bound of the rounding error of each measured length."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +74,22 @@ def _as_returned(long: Array) -> Array:
 def _long_right_vectors(
     problem: Problem, solution: Solution, values: np.ndarray, *, measure: bool, smallest: bool
 ) -> tuple[Array, Errors]:
-    """The right vectors of a wide matrix, with those of zero values from its null space."""
+    """The right vectors of a wide matrix, with those of zero values from its null space.
+
+    B v / s may have a large part along the leading vectors if s is small, so what it explains is measured.
+    """
     long, moved = _long_vectors(problem, solution.vectors, values, measure=measure, smallest=smallest)
     unknown = moved >= _UNKNOWN
     formed = solution.solver == "gram" or (problem.data.resident and problem.shape[1] <= _GRAM_FOR_NULL)
-    if not formed or not smallest or not unknown.any():
+    if not formed or not smallest:
         return long, Errors(moved)
     with one_blas_thread():
-        long, residuals = _with_null_vectors(problem, long, unknown)
-    return long, Errors(moved, residuals)
+        if unknown.any():
+            long = _with_null_vectors(problem, long, unknown)
+        images = to_numpy(problem.exact().rmatmat(long))
+    # A sum over the long side, with as many roundings at most.
+    rounding = gamma(problem.shape[0] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
+    return long, Errors(moved, np.sqrt(np.sum(images**2, axis=0)), rounding)
 
 
 def _long_vectors(
@@ -100,12 +109,11 @@ def _long_vectors(
     return vectors, moved + rotated
 
 
-def _with_null_vectors(problem: Problem, vectors: Array, unknown: np.ndarray) -> tuple[Array, np.ndarray]:
+def _with_null_vectors(problem: Problem, vectors: Array, unknown: np.ndarray) -> Array:
     """The vectors with those of zero values replaced: orthonormal, and orthogonal to the range of B; and ||B^T x||.
 
     B v / s is only rounding if s is zero, and has a part along the leading vectors. The projector I - B G^+ B^T, G =
-    B^T B, removes that part; a second application removes its own rounding. A third product with B^T measures what is
-    left: ||B B^T x|| <= ||B|| ||B^T x||.
+    B^T B, removes that part; a second application removes its own rounding.
     """
     operator, host = problem.exact(), to_numpy(vectors).copy()
 
@@ -119,11 +127,7 @@ def _with_null_vectors(problem: Problem, vectors: Array, unknown: np.ndarray) ->
         host[:, unknown] -= to_numpy(operator.matmat(from_numpy(np.ascontiguousarray(inverse @ across()), vectors)))
         known = np.concatenate([host[:, ~unknown], host[:, unknown]], axis=1)
         host[:, unknown] = np.linalg.qr(known)[0][:, int(np.sum(~unknown)) :]
-    left = np.full(len(unknown), np.inf)
-    # A sum over the long side, with as many roundings at most.
-    rounding = gamma(problem.shape[0] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
-    left[unknown] = np.sqrt(np.sum(across() ** 2, axis=0)) + rounding
-    return from_numpy(host, vectors), left
+    return from_numpy(host, vectors)
 
 
 def _norm(problem: Problem, values: np.ndarray, *, smallest: bool) -> float:

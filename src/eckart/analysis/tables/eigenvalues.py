@@ -100,7 +100,9 @@ def reconstruction_error(d: Decomposition) -> Table:
     error[error**2 <= 4 * d.k * np.finfo(np.float64).eps] = 0.0  # rounding can bring a sum of shares slightly above 1
     bounds = certified_ratios(d)
     unknown = np.full(d.k + 1, np.nan)
-    low, high = (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0]))
+    low, high = (
+        (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0], _rounding_of(d, bounds[0])))
+    )
     rows = zip(map(str, range(d.k + 1)), error.tolist(), (error**2).tolist(), low.tolist(), high.tolist(), strict=True)
     caption = (
         "Relative error in the Frobenius norm; its square is the share that is not explained. 'lower' and 'upper' "
@@ -110,7 +112,14 @@ def reconstruction_error(d: Decomposition) -> Table:
     return Table("Reconstruction", ("components", "error", "share lost", "lower", "upper"), tuple(rows), caption, kinds)
 
 
-def _lost(shares: np.ndarray) -> np.ndarray:
-    """sqrt(1 - cumulative share) after 0, 1, ... components."""
-    kept = np.concatenate([[0.0], np.nan_to_num(shares, posinf=1.0).cumsum()])
+def _rounding_of(d: Decomposition, lower: np.ndarray) -> float:
+    """Share that vectors rounded to their dtype may explain less than the lower bounds of the singular values."""
+    if d.method not in ("pca", "svd") or d.which == "smallest":
+        return 0.0
+    return max(0.0, float(np.sum(lower)) - explained(d)[0])
+
+
+def _lost(shares: np.ndarray, rounding: float = 0.0) -> np.ndarray:
+    """sqrt(1 - cumulative share) after 0, 1, ... components, whose share is less by up to `rounding`."""
+    kept = np.concatenate([[0.0], np.nan_to_num(shares, posinf=1.0).cumsum() - rounding])
     return np.asarray(np.sqrt(np.clip(1.0 - kept, 0.0, 1.0)))

@@ -331,3 +331,21 @@ def test_new_rows_have_the_same_coordinates_with_and_without_the_distances_of_th
     peer = manifold.Isomap(n_neighbors=8).fit(fitted)
     signs = np.sign(np.sum(model.embedding_ * peer.embedding_, axis=0))
     np.testing.assert_allclose(model.transform(new), peer.transform(new) * signs, rtol=1e-6, atol=1e-6)
+
+
+def test_bounds_include_eigenvalues_that_are_returned_as_zero() -> None:
+    """Distances of very different sizes: the later eigenvalues are below the rounding of the first."""
+    rows = np.random.default_rng(4).standard_normal((12, 6))
+    rows[3] *= 1e7
+    found = ek.decompose(rows, "isomap", k=4, n_neighbors=5)
+    certificate, distances = found.certificate, ek.Isomap(n_neighbors=5, n_components=4).fit(rows).dist_matrix_
+    assert certificate is not None
+    assert not found.values.all()
+    centred = -0.5 * distances.astype(np.longdouble) ** 2
+    for axis in (0, 1):
+        centred = centred - centred.mean(axis=axis, keepdims=True)
+    left, values = found.left.astype(np.longdouble), found.values.astype(np.longdouble)
+    largest = np.abs(np.linalg.eigvalsh(centred.astype(float))).max()
+    residuals = np.sqrt(np.sum((centred @ left - left * values**2) ** 2, axis=0)).astype(float) / largest
+    assert np.all(residuals <= certificate.residuals + 5e-14)
+    assert np.all(certificate.lower <= found.values)

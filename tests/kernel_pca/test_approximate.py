@@ -7,6 +7,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import eckart as ek
+from eckart.errors import InputError
 
 
 @pytest.mark.parametrize("asked", [0.0012, 0.01])
@@ -64,3 +65,11 @@ def test_a_kernel_of_zeros(kernel: str, more: dict[str, float]) -> None:
     assert not d.values.any()
     assert d.certificate.proved
     assert not d.certificate.residuals.any()
+
+
+def test_rows_whose_distances_overflow_are_refused() -> None:
+    rows = np.random.default_rng(0).standard_normal((30, 5))
+    graded = rows * 10.0 ** np.linspace(-200.0, 180.0, 30)[:, None]
+    for kernel, table in (("rbf", graded), ("sigmoid", 1e200 * rows)):
+        with pytest.raises(InputError, match="Overflow in kernel"):
+            ek.KernelPCA(kernel=kernel, gamma=0.01, eigen_solver="cholesky", random_state=0).fit(table)

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import eckart as ek
+from eckart.errors import NotFiniteError
+from eckart.kernel_pca.kernel_functions import unit_rows
 
 
 def centred_rows(X: np.ndarray, kernel: str) -> np.ndarray:
@@ -55,3 +58,25 @@ def test_a_kernel_that_differs_by_rounding_only_is_not_proved(kernel: str) -> No
     assert low < 0.01
     assert high == 1.0
     assert f"explain {100 * low:.2f}" in d.certificate.summary
+
+
+def test_small_rows_keep_their_direction_in_sparse_data() -> None:
+    rows = np.random.default_rng(0).standard_normal((4, 3)) * np.array([[1.0], [1e-170], [1e-310], [1e200]])
+    found = unit_rows(sparse.csr_array(rows))
+    np.testing.assert_allclose(found.toarray(), unit_rows(rows), rtol=1e-14)
+
+
+def test_eigenvalues_that_overflow_are_refused() -> None:
+    rows = np.random.default_rng(1).standard_normal((20, 4))
+    with pytest.raises(NotFiniteError, match="eigenvalues overflow float64"):
+        ek.KernelPCA(2).fit(rows * 1e200)
+    with pytest.raises(NotFiniteError, match="eigenvalues overflow float32"):
+        ek.KernelPCA(2).fit((rows * 1e20).astype("f4"))
+    with pytest.raises(NotFiniteError, match="singular values overflow float32"):
+        ek.KernelPCA(2, kernel="poly", degree=3).fit((rows * 1e18).astype("f4"))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_zero_eigenvalues_do_not_cause_numpy_warnings() -> None:
+    rng = np.random.default_rng(2)
+    ek.KernelPCA(eigen_solver="lanczos").fit(rng.standard_normal((56, 14)) @ rng.standard_normal((14, 17)))

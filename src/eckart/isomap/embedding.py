@@ -110,7 +110,7 @@ def embed_all(
     return Embedding(
         left, values, squares.trace**0.5, np.arange(rows), weights,
         squares.means, np.zeros(k), figures, solution.solver, why, peak, _info(solution),
-        Bounds(_certificate(solution, squares.trace, tolerance, returned, norm)),
+        Bounds(_certificate(_settled(solution, positive), squares.trace, tolerance, returned, norm)),
         _kept(squares.matrix),
     )  # fmt: skip
 
@@ -195,6 +195,15 @@ def _all_squares(graph: Graph, dtype: DType) -> Squares:
 def _positive(solution: Solution) -> np.ndarray:
     """Which eigenvalues give a coordinate: those above rounding."""
     return np.asarray(solution.values > 1e-12 * float(np.abs(solution.values).max(initial=0.0)))
+
+
+def _settled(solution: Solution, positive: np.ndarray) -> Solution:
+    """The bounds if all other eigenvalues are returned as zero: these explain nothing, and their residuals grow."""
+    k = len(positive)
+    return replace(
+        solution, lower=np.append(np.where(positive, solution.lower[:k], 0.0), solution.lower[k:]),
+        residuals=solution.residuals + np.where(positive, 0.0, np.abs(solution.values)),
+    )  # fmt: skip
 
 
 def _share(values: np.ndarray, trace: float, factor: float) -> float:

@@ -99,6 +99,8 @@ def _approximate(
         matrix, error=TRACE_SHARE * settings.approximation_error, least=settings.k or 1,
         most=rank_limit(matrix.size, settings), rng=settings.random, precision=precision,
     )  # fmt: skip
+    if not np.isfinite(made.error) or (made.trace > 0.0 and not len(made.pivots)):
+        raise np.linalg.LinAlgError("rows of the kernel are not finite")
     _refuse_indefinite(made, matrix.diagonal)
     components = wanted_components(
         factor_components(made.factor, settings.k or len(made.pivots), backend_of(made.factor).cross_products),

@@ -29,6 +29,7 @@ from eckart.kernel_pca.onnx_export import kernel_onnx
 from eckart.kernel_pca.options import Solver, table
 from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
+from eckart.kernel_pca.result import eigenvalues_of
 from eckart.options import Seed
 from eckart.progress import progress_bar
 from eckart.result import Decomposition
@@ -302,7 +303,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, FittedKernelPCA):
             rows = rows.clone() if hasattr(rows, "clone") else rows.copy()
         d = self._decomposed(rows)
         self._publish(d)
-        self.eigenvalues_, self.eigenvectors_ = d.values**2, d.left
+        self.eigenvalues_, self.eigenvectors_ = eigenvalues_of(d), d.left
         self.gamma_ = d.details.gamma
         if self.gamma_ is None:
             self.gamma_ = 1.0 / rows.shape[1] if self.gamma is None else self.gamma

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -294,8 +295,12 @@ def unit_rows(data: Matrix) -> Matrix:
     if is_sparse(data):
         from scipy import sparse
 
-        lengths = np.sqrt(squared_lengths(data))
-        return sparse.csr_array(sparse.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ data)
+        scaled = sparse.csr_array(data, dtype=np.float64, copy=True)
+        maxima: Any = abs(scaled).max(axis=1)
+        # Squares of small entries underflow unless the largest one of each row is close to 1.
+        scaled.data = np.ldexp(scaled.data, np.repeat(-np.frexp(maxima.toarray().ravel())[1], np.diff(scaled.indptr)))
+        lengths = np.sqrt(squared_lengths(scaled))
+        return sparse.csr_array(sparse.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ scaled)
     xp = namespace(data)
     data = doubles(data)
     largest = xp.max(xp.abs(data), axis=1, keepdims=True)

@@ -117,7 +117,8 @@ def _of_left(residuals: np.ndarray, values: np.ndarray, unit: float) -> np.ndarr
     """Residuals of u = B v / s from those of v: B B^T u - s^2 u = B (B^T B v - s^2 v) / s, at most s_1 / s times as
     long.
     """
-    ratio = float(values.max(initial=0.0)) / np.maximum(values, np.finfo(np.float64).tiny)
+    largest = float(values.max(initial=0.0))
+    ratio = largest / np.maximum(values, max(1e-300 * largest, np.finfo(np.float64).tiny))
     found = np.maximum(residuals - 2.0 * unit, 0.0) * ratio + 2.0 * unit
     return np.minimum(np.where(residuals > 0.0, found, 0.0), 1.0 + 4.0 * unit)
 

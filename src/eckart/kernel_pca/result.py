@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, namespace
-from eckart.engine.certify import angle_bound, explained, summary_of, ties
+from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, namespace, to_numpy
+from eckart.engine.certify import angle_bound, check_range, summary_of, ties
+from eckart.engine.returned import explained
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
 from eckart.errors import AccuracyWarning, DataWarning, InputError
@@ -127,6 +128,7 @@ def assembled(
 ) -> Decomposition[KernelPCADetails]:  # fmt: skip
     """The result in the dtype of the rows, and in the library of the vectors."""
     size, columns = rows.shape
+    check_range(np.sqrt(values), dtype_name(rows), "singular values")
     xp = namespace(vectors)
     dtype = xp.float32 if dtype_name(rows) == "float32" else xp.float64
 
@@ -139,6 +141,14 @@ def assembled(
         left=astype(vectors, dtype), rank=rank, certificate=certificate, plan=plan, info=info, notes=notes,
         details=details,
     )  # fmt: skip
+
+
+def eigenvalues_of(d: Decomposition) -> Array:
+    """Squares of the singular values, refused if the dtype of the data cannot represent them."""
+    with np.errstate(over="ignore"):
+        check_range(to_numpy(d.values).astype(np.float64) ** 2, dtype_name(d.values), "eigenvalues")
+    squares: Array = d.values**2
+    return squares
 
 
 def moved(parts: Keywords, prototype: Array) -> Keywords:

@@ -13,6 +13,8 @@ from eckart.engine.backends.tall import inner, times, without
 
 _TINY = 1e-8
 """Orthogonality loss whose square is below rounding."""
+_LITTLE = 1e-3
+"""Coefficients of unit columns up to this size are removed by one projection, whose rounding does not depend on them."""
 ROUNDING_ONLY = 1e-3
 """A unit column of rounding errors has at most this length after projection against a basis."""
 
@@ -146,7 +148,7 @@ def project_out(block: Array, *bases: Array) -> Array:
                 coefficients = inner(basis, block)
                 block = without(block, basis, coefficients)
                 found = max(found, float(xp.max(xp.abs(coefficients))))
-        if found <= 1e-6:
+        if found <= _LITTLE:
             break
     return block
 

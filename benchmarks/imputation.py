@@ -18,6 +18,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import math
+import time
 import warnings
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -224,11 +226,13 @@ def report(found: list[Outcome]) -> Iterable[str]:
     yield from (_line(title, members) for title, members in groups if members)
 
 
-def _watched(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """All outcomes; crashes and large ratios are printed as they come."""
-    found = []
+def _watched(outcomes: Iterable[Outcome], seconds: float) -> list[Outcome]:
+    """The outcomes within a time; crashes and large ratios are printed as they come."""
+    found, end = [], time.monotonic() + seconds
     for o in outcomes:
         found.append(o)
+        if time.monotonic() > end:
+            break
         if o.error or o.ratios[1] > MOST:
             print(f"{len(found)} done; {json.dumps(asdict(o))}", flush=True)
     return found
@@ -240,12 +244,14 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this time and report")
     parser.add_argument("--small", action="store_true", help="few rows, and hardly more columns than the rank")
     given = parser.parse_args()
     jobs = [(given.seed, number, given.small) for number in range(given.first, given.first + given.tables)]
     with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
-        for line in report(_watched(pool.map(outcome, jobs))):
+        for line in report(_watched(pool.map(outcome, jobs), given.seconds)):
             print(line, flush=True)
+        pool.shutdown(cancel_futures=True)
 
 
 if __name__ == "__main__":

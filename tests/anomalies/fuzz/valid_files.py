@@ -89,6 +89,17 @@ def _groups(root: Any, matrix: Any, put: Callable[..., Any]) -> None:
         put(group, "_index", np.array([name.encode() for name in names]))
 
 
+def _packed_h5ad(path: Path) -> None:
+    """As AnnData writes it with compression="gzip": names of variable length, in compressed chunks."""
+
+    def put(group: Any, name: str, data: Any) -> None:
+        names = {"data": data.astype(str).tolist(), "dtype": h5py.string_dtype()} if data.dtype.kind == "S" else None
+        group.create_dataset(name, **(names or {"data": data}), chunks=(len(data) // 2 + 1,), compression="gzip")
+
+    with h5py.File(path, "w") as file:
+        _groups(file, SPARSE, put)
+
+
 def _h5ad(path: Path, matrix: Any) -> None:
     with h5py.File(path, "w") as file:
         _groups(file, matrix, lambda group, name, data: group.create_dataset(name, data=data))
@@ -138,6 +149,7 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "chunks.h5": lambda path: _hdf5(path, chunks=(16, 5)),
     "dense.h5ad": lambda path: _h5ad(path, DENSE),
     "csr.h5ad": lambda path: _h5ad(path, SPARSE),
+    "packed.h5ad": _packed_h5ad,
     "dense2.zarr": lambda path: _zarr(path, DENSE, 2),
     "dense3.zarr": lambda path: _zarr(path, DENSE, 3),
     "csr3.zarr": lambda path: _zarr(path, SPARSE, 3),

@@ -1,16 +1,18 @@
-"""Several Parquet files as one table."""
+"""Several Parquet files as one table, and damaged batches."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 import eckart as ek
 from eckart.errors import FileError
+from eckart.io.arrow.batches import ArrowPieces
 
 
 @pytest.mark.parametrize(
@@ -26,3 +28,20 @@ def test_files_that_do_not_fit_together(tmp_path: Path, other: dict[str, Any], w
     parquet.write_table(pa.table(other), tmp_path / "2.parquet")
     with pytest.raises(FileError, match=words):
         ek.open_data(tmp_path)
+
+
+def test_errors_in_columns_of_text_name_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In memory, columns of text are read first; the message is that of the same batch of numbers."""
+    columns = {"town": [f"town {i}" for i in range(40)], "a": np.arange(40.0), "b": np.arange(40.0) ** 2}
+    feather.write_feather(pa.table(columns), tmp_path / "x.feather", chunksize=15)
+    read = ArrowPieces.read
+
+    def damaged(self: Any, group: int, first: int, count: int) -> Any:
+        if group == 1:
+            raise OSError("Array length did not match record batch length")
+        return read(self, group, first, count)
+
+    monkeypatch.setattr(ArrowPieces, "read", damaged)
+    for stream in (False, True):
+        with pytest.raises(FileError, match=r"x\.feather', batch 2 cannot be read \(Array length did not match"):
+            ek.open_data(tmp_path / "x.feather", stream=stream).read(0, 40)

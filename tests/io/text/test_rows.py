@@ -101,6 +101,19 @@ def test_a_byte_that_is_not_utf8_far_down(tmp_path):
     assert "line 192: the text is not UTF-8" in blocks
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "utf_8", "utf-8-sig"])
+@pytest.mark.usefixtures("small_pieces")
+def test_every_name_of_utf8_is_known(tmp_path, encoding):
+    text = "name,a,b\n" + "".join(f"t{i},{i},2\n" for i in range(200))
+    for mark in (b"", b"\xef\xbb\xbf"):
+        whole, blocks = both(tmp_path, mark + text.encode(), encoding=encoding)
+        np.testing.assert_array_equal(whole, blocks)
+    for wrong in ("t5", "t190"):
+        whole, blocks = both(tmp_path, text.replace(wrong, "t\xe9").encode("latin-1"), encoding=encoding)
+        assert f"the text is not valid {encoding}. Set the right encoding" in whole
+        assert whole == blocks
+
+
 WIDTH = 1600
 
 

@@ -81,7 +81,7 @@ def _from_pieces(
     check_fits(rows * wanted * 8, name, f"a table of {rows} rows and {wanted} columns")
     check_whole(2 * rows * wanted * 8, name, opened.memory)  # texts and decoded columns, and as a matrix
     kept = [(group, count) for group, count in enumerate(counts) if count]
-    texts = text_columns(pieces(roles.texts), kept) if roles.texts else {}
+    texts = text_columns(pieces(roles.texts), kept, name, piece) if roles.texts else {}
     matrix, numbers, start = empty_matrix(roles, rows), pieces(roles.numbers), 0
     for group, count in kept:
         with reading(name, f"{piece} {group + 1}"):

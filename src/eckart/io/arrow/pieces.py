@@ -21,6 +21,7 @@ from eckart.io.arrow.columns import kind_of, matrix_of
 from eckart.io.arrow.parquet_footer import only_as_strings, parquet_errors
 from eckart.io.arrow.plain_columns import width_of
 from eckart.io.bytes import OpenedFile
+from eckart.io.guard import reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -267,14 +268,17 @@ class Pieces(Protocol):
     def read(self, group: int, first: int, count: int) -> Iterator[dict[int, pa.Array]]: ...
 
 
-def text_columns(reader: Pieces, counts: Iterable[tuple[int, int]]) -> dict[int, pa.ChunkedArray]:
-    """The complete columns of the pieces (number, rows) that name or label the rows."""
+def text_columns(
+    reader: Pieces, counts: Iterable[tuple[int, int]], name: str, piece: str
+) -> dict[int, pa.ChunkedArray]:
+    """The complete columns of the pieces (number, rows) that name or label the rows. Errors call one `piece`."""
     import pyarrow as pa
 
     found: dict[int, list[pa.Array]] = {j: [] for j in reader.wanted}
     for group, count in counts:
-        for columns in reader.read(group, 0, count):
-            for j, column in columns.items():
-                column.validate(full=True)
-                found[j] += column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        with reading(name, f"{piece} {group + 1}"):
+            for columns in reader.read(group, 0, count):
+                for j, column in columns.items():
+                    column.validate(full=True)
+                    found[j] += column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     return {j: pa.chunked_array(chunks) for j, chunks in found.items()}

@@ -199,12 +199,12 @@ def _texts(
 
     if not roles.texts:
         return {}
-    kind = "Parquet file" if parquet else "Arrow file"
+    kind, piece = ("Parquet file", "row group") if parquet else ("Arrow file", "batch")
     found: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
     for number, state in enumerate(states):
         with reading(shown(state.path), kind=kind):
             reader = ParquetPieces(state.path, roles.texts) if parquet else ArrowPieces(state, roles.texts)
             own = _pieces_of(number, pieces, counts)
-            for j, column in (text_columns(reader, own) if own else {}).items():
+            for j, column in (text_columns(reader, own, shown(state.path), piece) if own else {}).items():
                 found[j] += column.chunks
     return {j: pa.chunked_array(chunks) for j, chunks in found.items()}

@@ -36,6 +36,14 @@ def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[N
     return text, notes
 
 
+def refuse_invalid(where: str, encoding: str) -> NoReturn:
+    """Refuse a text that does not have the encoding that the user stated."""
+    raise FileError(
+        f"{where}: the text is not valid {encoding}. Set the right encoding with {ENCODING}, or "
+        "convert the file to UTF-8."
+    )
+
+
 def refuse_nul(name: str, line: int) -> NoReturn:
     raise FileError(
         f"{name}, line {line}: there is a NUL byte, so the file is damaged or is not a text file. Export it again as "
@@ -118,11 +126,16 @@ def _recoded(data: bytes, encoding: str, name: str) -> bytes:
         ) from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FileError(
-            f"{name}, line {line}: the text is not valid {encoding}. Set the right encoding with "
-            f"{ENCODING}, or convert the file to UTF-8."
-        ) from error
+        refuse_invalid(f"{name}, line {line}", encoding)
     return text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+
+
+def names_utf8(encoding: str) -> bool:
+    """Whether an encoding is UTF-8, under any of its names; a byte order mark is skipped in any case."""
+    try:
+        return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
+    except LookupError:
+        return False
 
 
 def is_utf8(text: bytes) -> bool:

@@ -14,7 +14,15 @@ from eckart.io.bytes import OpenedFile
 from eckart.io.roles import quoted
 from eckart.io.text.cells import looks_numeric, meant_as_numbers
 from eckart.io.text.delimited import refuse_stray_quote
-from eckart.io.text.encoding import is_utf8, likely_encoding, line_ends, plain_lines, refuse_nul
+from eckart.io.text.encoding import (
+    is_utf8,
+    likely_encoding,
+    line_ends,
+    names_utf8,
+    plain_lines,
+    refuse_invalid,
+    refuse_nul,
+)
 from eckart.io.text.layout import Layout
 from eckart.io.text.piece_faults import page_of, text_columns
 from eckart.io.text.records import MAX_RECORD, Records, last_end, refuse_long
@@ -33,6 +41,8 @@ def refuse_encoding(opened: OpenedFile, text: bytes, line: int, stated: str | No
     except UnicodeDecodeError as error:
         valid = error.start
     where = f"{opened.name}, line {line + line_ends(text[:valid])}" if valid < len(text) else opened.name
+    if stated is not None and names_utf8(stated):
+        refuse_invalid(where, stated)
     path = Path(opened.path or "table.csv")
     stem = path.name.split(".")[0]
     converted = shlex.quote(str(path.with_name(f"{stem}-utf8{path.name[len(stem) :]}")))
@@ -57,6 +67,8 @@ class TextIndex:
     """Columns without a value at the beginning; they must have none later."""
     texts: list[str]
     """Columns of text at the beginning; most of their later cells must be text as well."""
+    stated: str | None = None
+    """Encoding that the user stated: UTF-8, if any."""
 
     def pieces(self, opened: OpenedFile, offset: int, line: int) -> tuple[tuple[int, ...], ...]:
         """(rows, bytes, lines) of the pieces."""
@@ -110,7 +122,7 @@ class TextIndex:
             where = line + piece.count(b"\n", 0, piece.find(b"\0"))
             refuse_nul(self.name, where)
         if not piece.isascii() and not is_utf8(piece):
-            refuse_encoding(opened, piece, line)
+            refuse_encoding(opened, piece, line, self.stated)
 
     def _count_left_out(self, piece: bytes, line: int, known: Counter[str], numbers: Counter[str]) -> None:
         """Refuse values in columns that had none, and count cells and numbers in columns of text."""

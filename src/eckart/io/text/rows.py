@@ -35,7 +35,7 @@ from eckart.io.text.amounts import amounts, sign_in_words, signs_in
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import MISSING, has_long_integer, looks_numeric, to_numbers
 from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited
-from eckart.io.text.encoding import is_utf8, line_ends, plain_lines
+from eckart.io.text.encoding import is_utf8, line_ends, names_utf8, plain_lines
 from eckart.io.text.index import TextIndex, refuse_encoding
 from eckart.io.text.layout import Layout, TextOptions, first_record, sample_records, sniff
 from eckart.io.text.piece_faults import page_of, refuse_piece
@@ -231,7 +231,7 @@ def text_rows(
 
 def _layout(head: bytes, options: TextOptions, opened: OpenedFile) -> Layout:
     """The layout of a text read in blocks."""
-    if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not is_utf8(head):
+    if (options.encoding is not None and not names_utf8(options.encoding)) or not is_utf8(head):
         refuse_encoding(opened, head, 1, options.encoding)
     layout = sniff(head, options, opened.name)
     if layout.data != head:
@@ -267,7 +267,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     roles = begun.metadata.column_roles
     empty = [column for column, role in roles.items() if role == EMPTY]
     texts = sorted(set(page.columns) - {*numbers, *empty, *naming_columns(page, options)})
-    index = TextIndex(name, layout, tuple(page.columns), empty, texts)
+    index = TextIndex(name, layout, tuple(page.columns), empty, texts, options.encoding)
     body = _stored_bytes(stored, head[: layout.body].count(b"\n"))
     edges, indices, lines = index.pieces(opened, body, line_ends(stored[:body]) + 1)
     refuse_empty(edges[-1], len(numbers), name)

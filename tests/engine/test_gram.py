@@ -7,6 +7,7 @@ import pytest
 
 import eckart as ek
 from eckart.engine import gram as module
+from eckart.engine import iterated
 from eckart.engine.backends import symmetric
 from tests.engine.reference import ACCURACY, true_values, violation
 
@@ -92,3 +93,68 @@ def test_a_second_pass_does_not_compute_eigenpairs_again(monkeypatch):
     values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:20]
     assert np.all(d.certificate.lower <= values * (1 + 1e-12))
     assert np.all(values * (1 - 1e-12) <= d.certificate.upper)
+
+
+@pytest.fixture
+def iterating(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Small matrices take the route of large ones; whether the iteration found the pairs, for each call."""
+    monkeypatch.setattr(iterated, "WORTH_FROM", {"float32": 100, "float64": 100})
+    monkeypatch.setattr(iterated, "_PER_VECTOR", 10)
+    monkeypatch.setattr(iterated, "_SHARE", 1)
+    calls: list[bool] = []
+    found = iterated.iterated
+    monkeypatch.setattr(module, "iterated", lambda *given: calls.append((it := found(*given)) is not None) or it)
+    return calls
+
+
+def noise_and_signals(seed: int, rows: int, columns: int, offset: float) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    signals = rng.standard_normal((rows, 2)) @ rng.standard_normal((2, columns))
+    return 20.0 * signals + rng.standard_normal((rows, columns)) + offset * rng.standard_normal(columns)
+
+
+@pytest.mark.parametrize("shape", [(900, 200), (200, 900)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_pairs_of_large_gram_matrices_by_iteration(shape, dtype, offset, iterating, in_float32) -> None:
+    for seed in SEEDS:
+        data = noise_and_signals(seed, *shape, offset).astype(dtype)
+        d = ek.decompose(data, "pca", k=4, solver="gram")
+        assert d.certificate.proved
+        assert violation(d, true_values(data)) <= ACCURACY
+    assert any(iterating)
+
+
+def test_a_second_pass_with_pairs_by_iteration(iterating) -> None:
+    """One float64 Gram matrix is not accurate enough for the last value, which is known after a second pass."""
+    data = noise_and_signals(1, 3000, 200, 0.0)
+    data[:, :2] *= 300.0
+    d = ek.decompose(data, "pca", k=4, solver="gram")
+    assert iterating == [True]
+    assert d.certificate.proved
+    assert d.certificate.passes == 2
+    assert violation(d, true_values(data)) <= ACCURACY
+
+
+def test_iteration_gives_the_same_bits_with_any_number_of_threads(iterating, in_float32) -> None:
+    from threadpoolctl import threadpool_limits
+
+    for dtype in ("f4", "f8"):
+        data = noise_and_signals(2, 900, 300, 0.0).astype(dtype)
+        found = []
+        for count in (1, 2):
+            with threadpool_limits(count):
+                found.append(ek.decompose(data, "pca", k=4, solver="gram"))
+        assert np.array_equal(found[0].right, found[1].right)
+        assert np.array_equal(found[0].certificate.upper, found[1].certificate.upper)
+    assert all(iterating)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shares_of_wide_float32_rows_far_from_zero(seed: int, in_float32: None) -> None:
+    """Means of float32 rows are rounded, so the total variance is computed again in float64."""
+    rng = np.random.default_rng(seed)
+    data = (rng.standard_normal((150, 400)) + 3e4 * rng.standard_normal(400)).astype("f4")
+    d = ek.decompose(data, "pca", k=3, solver="gram")
+    assert d.certificate.failure_probability > 0.0
+    assert violation(d, true_values(data)) <= ACCURACY

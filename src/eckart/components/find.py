@@ -22,7 +22,7 @@ from eckart.engine.certify import as_plan, assemble
 from eckart.engine.choose import Choice, Shape, choose_for, choose_resident
 from eckart.engine.direct import solve_direct
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.gram import solve_gram, worth_measuring
+from eckart.engine.gram import is_measurable, solve_gram, worth_measuring
 from eckart.engine.lanczos.solve import solve_lanczos
 from eckart.engine.lanczos.terms import HiddenByRoundingError, NotWorthError
 from eckart.engine.matrix import Opened, bytes_read_at_once, stored, unprepared
@@ -236,8 +236,9 @@ def _lanczos_or_gram(
             problem, request, block=choice.block, capacity=choice.capacity, probes=choice.probes, most=choice.most,
             rng=rng, worth=worth, single=choice.single,
         )  # fmt: skip
-    except HiddenByRoundingError:
-        return _gram_after_trial(problem, request, opened, single=False)
+    except HiddenByRoundingError as error:
+        single = is_measurable(error.value, problem.raw_trace(problem.total))
+        return _gram_after_trial(problem, request, opened, single=single)
     except NotWorthError:
         return _gram_after_trial(problem, request, opened)
 

@@ -14,6 +14,7 @@ import numpy as np
 from eckart.engine.backends.base import Costs
 from eckart.engine.backends.csr_scipy import COMPILE_FROM
 from eckart.engine.backends.host import HostBackend
+from eckart.engine.iterated import iteration_seconds
 from eckart.engine.lanczos.restart import MOST_FROZEN
 from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
@@ -264,7 +265,7 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     product = _cross_products(shape)
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
     eigen *= _BEYOND_CACHE if n > _CACHE_SIZE else 1.0
-    cost = product + eigen * float(n) ** 3 / shape.costs.eigen_speed
+    cost = product + min(eigen * float(n) ** 3 / shape.costs.eigen_speed, _iteration(shape, request))
     if shape.columns > shape.rows and not shape.sparse and not _few(shape, request):
         # All vectors of the long side: another product and a QR, because the last values vanish.
         cost += 6.0 * shape.long * n * n / _DIRECT_RATE
@@ -275,6 +276,13 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     )
     # If a second pass must refine small values, the matrix, its eigenvectors and their product are in memory too.
     return cost, Choice("gram", passes, 8 * (8 if shape.block_bytes else 5) * n * n, why)
+
+
+def _iteration(shape: Shape, request: Request) -> float:
+    """Seconds for the leading eigenpairs of the matrix of cross-products by iteration; infinite if LAPACK is faster."""
+    if request.k is None or request.smallest or not shape.costs.on_trial:
+        return np.inf
+    return iteration_seconds(shape.short, request.k, "float64" if shape.sparse else shape.precision)
 
 
 def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple[float, Choice]:

@@ -1,4 +1,4 @@
-"""G = B^T B on the short side in one pass over the data, then LAPACK.
+"""G = B^T B on the short side in one pass over the data, then its pairs: by LAPACK, or by `iterated` if G is large.
 
 In float64, ||G^ - G|| <= `problem.gram_error()` for any data. An eigenvalue l of G has that error, so a singular value
 s has it divided by 2 s. If that is too much, `refine` takes a second pass.
@@ -17,21 +17,24 @@ float64 residual of Q into bounds of the wanted values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy import special
 
 from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
-from eckart.engine.backends.symmetric import SymmetricMatrix, by_all, leading_pairs, squares_without
+from eckart.engine.backends.symmetric import SymmetricMatrix, by_all, leading_pairs, squares_without, worth_moving
+from eckart.engine.backends.tall import mirrored
 from eckart.engine.certificate import residual_bounds
 from eckart.engine.choose import FAST_WORK, SMALL_WORK
 from eckart.engine.digest import generator
-from eckart.engine.direct import check_finite, singular_triplets, solve_direct
+from eckart.engine.direct import check_finite, solve_direct
+from eckart.engine.iterated import Leading, iterated, product_in_tiles, worth_iterating
+from eckart.engine.second_pass import refine, refine_leading
 from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick, remaining_squares
 from eckart.engine.standardize.problem import Problem
-from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
+from eckart.engine.standardize.rounding import gamma, lapack_eigenvalue_error
 from eckart.engine.threads import one_blas_thread
 
 _SAVING = 16
@@ -41,6 +44,10 @@ column, plus conversions. It pays if the data have this many times as many colum
 _RANDOM, _CLEAR = (8, 16), 4e-6
 """Columns of Z: few if the gap between the wanted values and those outside Q is clear, relative to the trace. With few,
 eta is about a hundred times the error, which is 1e-9 to 3e-8 of the trace in float32; with many, ten times.
+"""
+_MEASURABLE, _LEAST_ERROR, _GAP = 5e-6, 4e-8, 0.5
+"""Eigenvalue, relative to the trace, below which eta often exceeds the gap to the values outside Q. The smallest eta of
+tables with strong components, relative to the trace. Its largest share of the gap for which a float64 pass pays.
 """
 _LARGE, _STRICT = 400, 1e-7
 """Columns and tolerance for which the pairs of a second pass are computed in advance, because it is often needed."""
@@ -73,6 +80,8 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
             return measured
         problem.sharpen()
     symmetric = SymmetricMatrix(_finite_gram(problem), problem.workbench)
+    if not full and (iterated := _solve_iterated(problem, symmetric, request)) is not None:
+        return iterated
     solution = _solve(problem, symmetric, request)
     if problem.total <= 0.0 < problem.total_error():
         return replace(solution, proved=False)  # all that is known is that everything is within rounding
@@ -85,9 +94,19 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
 
 def _second_pass(problem: Problem, gram: SymmetricMatrix, request: Request, *, full: bool) -> Solution:
     """The same from a second pass over the wanted vectors if these are few, otherwise over all of them."""
-    partly = not full and _partly(request, problem.shape[1])
-    leading = refine_leading(problem, gram, request) if partly else None
-    return refine(problem, to_numpy(gram.matrix), request) if leading is None else leading
+    refined = None
+    if not full and _partly(request, problem.shape[1]):
+        assert request.k is not None
+        refined = refine_leading(problem, gram.matrix, _by_lapack(gram, request.k + _EXTRA), request)
+    return refine(problem, to_numpy(gram.matrix), request) if refined is None else refined
+
+
+def _by_lapack(gram: SymmetricMatrix, width: int) -> Leading:
+    with one_blas_thread():
+        values, vectors = gram.leading(width + 1)
+    rounding = lapack_eigenvalue_error(gram.matrix.shape[0], float(values[0]))
+    kept = np.ascontiguousarray(vectors[:, :width])
+    return Leading(values[:width], kept, max(float(values[width]), 0.0) + rounding, rounding)
 
 
 def _saves_time_in_float32(problem: Problem, request: Request) -> bool:
@@ -100,7 +119,13 @@ def worth_measuring(shape: tuple[int, int], request: Request) -> bool:
     """Whether a Gram matrix in float32 and the pass that measures its error cost less than one in float64."""
     rows, size = shape
     few = request.k is None or _SAVING * (request.k + _EXTRA + _RANDOM[1]) <= size
-    return few and rows * size * size > FAST_WORK and not request.smallest
+    iterates = request.k is not None and worth_iterating(size, request.k, _EXTRA, "float32")
+    return few and (iterates or rows * size * size > FAST_WORK) and not request.smallest
+
+
+def is_measurable(value: float, trace: float) -> bool:
+    """Whether the error that is measured of a float32 Gram matrix probably leaves a gap after this value."""
+    return value > _MEASURABLE * trace
 
 
 def _solve(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solution:
@@ -158,6 +183,55 @@ def _partly(request: Request, size: int) -> bool:
     return request.k is not None and 3 * (request.k + _EXTRA) <= size and not request.smallest
 
 
+# Iteration instead of LAPACK
+
+
+def _iterates(problem: Problem, request: Request, size: int, precision: str) -> bool:
+    """Whether the leading pairs of G are likely to take less time by iteration than by LAPACK or elsewhere."""
+    if request.k is None or request.smallest or worth_moving("pairs", size, problem.workbench):
+        return False
+    return worth_iterating(size, request.k, _EXTRA, precision)
+
+
+def _solve_iterated(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solution | None:
+    """The wanted pairs by iteration, with a second pass if the error of G is too large.
+
+    None if LAPACK takes less time, or if the bounds are too wide.
+    """
+    size = gram.matrix.shape[0]
+    if problem.total <= 0.0 or not _iterates(problem, request, size, "float64"):
+        return None
+    assert request.k is not None
+    matrix = mirrored(to_numpy(gram.matrix))
+    leading = iterated(matrix, request.k, _EXTRA, request.tolerance, "float64")
+    if leading is None:
+        return None
+    with one_blas_thread():
+        product, each = product_in_tiles(matrix, leading.vectors)
+        found = residual_bounds(leading.vectors, product, leading.beyond, error=each)
+    k, error = request.k, found.error + problem.gram_error()
+    lower, upper = found.lower - problem.gram_error(), found.upper + problem.gram_error()
+    if not is_accurate(lower[:k], upper[:k], float(found.values[k - 1]), 0.0, request.tolerance):
+        rest = product - leading.vectors * leading.values
+        residual = float(np.linalg.norm(rest)) + each * len(leading.values) ** 0.5
+        last, gap = float(leading.values[k - 1]), float(leading.values[k - 1]) - leading.beyond - problem.gram_error()
+        if not (residual + problem.gram_error()) ** 2 < request.tolerance * last * gap:
+            return None
+        refined = refine_leading(problem, matrix, replace(leading, residual=residual), request)
+        return refined if refined is not None and refined.proved else None
+    return Solution(
+        solver="gram",
+        values=np.maximum(found.values[:k], 0.0),
+        vectors=from_numpy(np.ascontiguousarray(found.vectors[:, :k]), problem.prototype),
+        lower=np.maximum(lower[: k + 1], 0.0),
+        upper=upper[: k + 1],
+        residuals=found.residuals[:k] + 2.0 * problem.gram_error(),
+        remaining_squares=squares_without(matrix, found.values[:k], found.vectors[:, :k]),
+        rounding=error,
+        precision=problem.precision,
+    )
+
+
 # Products in float32, measured in float64
 
 
@@ -167,25 +241,26 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
     None if a float64 Gram matrix costs less, because many are wanted, or if the bounds are too wide.
     """
     size = gram.shape[0]
-    approximate = to_numpy(gram)
-    approximate = (approximate + approximate.T) / 2.0
-    if request.k is None:
-        values, vectors = leading_pairs(approximate, size, prototype=problem.workbench)
-        k = count_for(np.maximum(values, 0.0), problem.total, request)
-    else:
-        k = request.k
-        values, vectors = leading_pairs(approximate, min(size, k + _EXTRA + 1), prototype=problem.workbench)
-    width = k + _EXTRA
-    if 4 * (width + _RANDOM[1]) > size:
+    approximate = mirrored(to_numpy(gram))
+    leading = None
+    if request.k is not None and _iterates(problem, request, size, "float32"):
+        leading = iterated(approximate, request.k, _EXTRA, request.tolerance, "float32")
+    if leading is None:
+        leading = _by_lapack_for(problem, approximate, request)
+    if leading is None:
         return None
-    with one_blas_thread():
-        basis = np.linalg.qr(vectors[:, :width])[0]
+    values, basis, width = leading.values, leading.vectors, len(leading.values)
+    k = width - _EXTRA
+    trace, gap = problem.raw_trace(problem.total), float(values[k - 1]) - leading.beyond
+    if _LEAST_ERROR * trace > _GAP * gap:
+        return None
     probability = 0.5 * request.failure_probability
-    clear = float(values[k - 1] - values[width]) > _CLEAR * problem.raw_trace(problem.total)
+    clear = gap > _CLEAR * trace
     count = _RANDOM[0] if clear else _RANDOM[1]
     random = generator(request.seed, problem.data, "gram").standard_normal((size, count))
     factor = from_numpy(np.concatenate([basis, random], axis=1), problem.prototype)
-    product = to_numpy(problem.exact().normal(factor))
+    precision = problem.precision
+    product = to_numpy(problem.exact_product(factor))  # means of wide rows in float32 are not accurate enough
     each = problem.product_error() + gamma(size + 4) * float(values[0])
     with one_blas_thread():
         apart = product[:, width:] - approximate @ random
@@ -193,9 +268,7 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
         slip = (each + gamma(2 * size) * float(np.linalg.norm(approximate))) * float(np.linalg.norm(lengths))
         shortest = float(np.sqrt(2.0 * special.gammaincinv(count / 2, probability)))
         eta = (float(np.linalg.norm(apart, 2)) + slip) / shortest
-    outside = max(float(values[width]), 0.0) + eta + lapack_eigenvalue_error(size, float(values[0]))
-    with one_blas_thread():
-        found = residual_bounds(basis, product[:, :width], outside, error=each)
+        found = residual_bounds(basis, product[:, :width], leading.beyond + eta, error=each)
     if request.k is None:
         k = min(count_for(found.values, problem.total, request), width)
         if is_undecided(
@@ -211,140 +284,26 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
         lower=np.maximum(found.lower[: k + 1], 0.0),
         upper=found.upper[: k + 1],
         residuals=found.residuals[:k],
-        remaining_squares=squares_without(approximate, values[:k], vectors[:, :k]),
+        remaining_squares=squares_without(approximate, values[:k], basis[:, :k]),
         failure_probability=probability,
         rounding=found.error,
-        precision=problem.precision,
+        precision=precision,
     )
 
 
-# A second pass
-
-
-@dataclass(frozen=True)
-class _Refined:
-    singular: np.ndarray
-    rotation: np.ndarray
-    relative: float
-    """Bound of the relative error of each value."""
-    absolute: float
-    """Bound of the absolute error of each value, in addition."""
-    squared: float
-    """Bound of the absolute error of each squared value, in addition."""
-
-
-def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
-    """All singular values to a few units of rounding times the largest, from a second pass."""
-    with one_blas_thread():
-        values, vectors = leading_pairs((gram + gram.T) / 2.0, gram.shape[0])
-        found = _refined(problem, values, vectors)
-    singular, largest = found.singular, float(found.singular[0])
-    spectrum = singular**2
-    slack = found.absolute + found.relative * singular
-    rounding = float(np.max(2.0 * slack * singular + slack**2)) + found.squared
-    k = count_for(spectrum, problem.total, request)
-    undecided = is_undecided(
-        request.target_ratio, spectrum[:k], spectrum[:k], problem.total, problem.total_error(), len(spectrum)
-    )
-    chosen = pick(spectrum, k, smallest=request.smallest)
-    with one_blas_thread():  # BLAS adds in another order on several threads
-        basis: Array = from_numpy(np.ascontiguousarray(vectors @ found.rotation[chosen].T), problem.prototype)
-    near = slack[chosen]
-    lower = np.maximum(np.maximum(singular[chosen] - near, 0.0) ** 2 - found.squared, 0.0)
-    upper = (singular[chosen] + near) ** 2 + found.squared
-    sharp = is_accurate(lower, upper, float(spectrum[chosen].min(initial=np.inf)), largest**2, request.tolerance)
-    return Solution(
-        solver="gram",
-        values=spectrum[chosen],
-        vectors=basis,
-        lower=lower,
-        upper=upper,
-        residuals=np.full(k, 2.0 * rounding + 2.0 * float(slack[0]) * largest),
-        spectrum=spectrum,
-        remaining_squares=remaining_squares(spectrum, k, smallest=request.smallest),
-        proved=sharp and not undecided,
-        undecided=undecided,
-        rounding=rounding,
-    )
-
-
-def refine_leading(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solution | None:
-    """A second pass over only the k + 8 leading eigenvectors V of the computed Gram matrix G^ (Rayleigh-Ritz).
-
-    With e >= ||G - G^||: Ritz values theta_i are those of `_refined`. The Ritz vectors V W^T have the residual V (L W^T
-    - W^T Theta) + (G - G^) V W^T + rounding, at most r in norm, and G is at most s = l_{k+9} + e outside V. Then
-    lambda_i(G) <= max(s, t_i), where t_i is the larger eigenvalue of [[theta_i, r], [r, s]]: e enters squared. None if
-    the gap between theta_k and s is too small.
-    """
-    assert request.k is not None
-    width, size = request.k + _EXTRA, gram.matrix.shape[0]
-    with one_blas_thread():
-        values, vectors = gram.leading(width + 1)
-        kept = np.ascontiguousarray(vectors[:, :width])
-        found = _refined(problem, values[:width], kept)
-    theta, near = found.singular**2, found.absolute + found.relative * found.singular
-    above = (found.singular + near) ** 2 + found.squared
-    below = np.maximum(np.maximum(found.singular - near, 0.0) ** 2 - found.squared, 0.0)
-    rounding = lapack_eigenvalue_error(size, float(values[0]))
-    error = problem.gram_error() + rounding
-    rotated = values[:width, None] * found.rotation.T - found.rotation.T * theta
-    residuals = np.sqrt(np.sum(rotated**2, axis=0)) + error
-    largest, beyond = float(np.linalg.norm(rotated)) + error, max(float(values[width]), 0.0) + error
-    half = (above - beyond) / 2.0
-    upper = np.maximum(beyond, beyond + half + np.sqrt(half**2 + largest**2))
-    k = request.k
-    if float(np.max(upper[:k] - above[:k])) > max(request.tolerance, 1e-14) * float(theta[k - 1]):
+def _by_lapack_for(problem: Problem, approximate: np.ndarray, request: Request) -> Leading | None:
+    """The k + 8 leading vectors by LAPACK; None if these are too many for a float64 pass to pay."""
+    size, prototype = len(approximate), problem.workbench
+    if request.k is None:
+        values, vectors = leading_pairs(approximate, size, prototype=prototype)
+        k = count_for(np.maximum(values, 0.0), problem.total, request)
+    else:
+        k = request.k
+        values, vectors = leading_pairs(approximate, min(size, k + _EXTRA + 1), prototype=prototype)
+    width = k + _EXTRA
+    if 4 * (width + _RANDOM[1]) > size:
         return None
-    return Solution(
-        solver="gram",
-        values=theta[:k],
-        vectors=from_numpy(np.ascontiguousarray(kept @ found.rotation[:k].T), problem.prototype),
-        lower=below[: k + 1],
-        upper=upper[: k + 1],
-        residuals=residuals[:k],
-        remaining_squares=squares_without(gram.matrix, values[:k], kept[:, :k]),
-        proved=is_accurate(below[:k], upper[:k], float(theta[k - 1]), float(theta[0]), request.tolerance),
-        rounding=float(np.max(2.0 * near * found.singular + near**2)) + found.squared,
-    )
-
-
-def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refined:
-    """Singular values of B = X L^1/2 V^T, with X = B V L^-1/2 nearly orthonormal and H = X^T X well conditioned.
-
-    Errors, all bounded for the numbers in use:
-    - X^ = X + E: column j of E is at most 2 gamma(n) ||D||_F / l_j^1/2, half of it for D v and half for the mean r
-      of D, whether r is subtracted from D or r^T v from D v: sqrt(W) ||r|| <= ||D||_F. So B is off by E L^1/2 V^T, of
-      norm at most 2 sqrt(c) gamma(n) ||D||_F, for c columns.
-    - H^ = X^T X + F, ||F|| <= e = gamma tr H + LAPACK's error for H: G is off by V L^1/2 F L^1/2 V^T, which lies
-      between -e and e times V L V^T, and V L V^T is at most G + f, f the error of the first Gram matrix and the floor
-      under its eigenvalues. So values are off by e / 2, relatively, and their squares by e f. Negative eigenvalues of
-      H^, which are set to zero, add their size to e: it is large where centring has cancelled every digit.
-    - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
-    """
-    size, count, largest = vectors.shape[0], len(values), float(values[0])
-    # The total is known even if the Gram matrix is only rounding errors.
-    floor = 2.0 * UNIT * size * (largest if largest > 0.0 else problem.total)
-    roots = np.sqrt(np.maximum(values, floor))
-    right = vectors / roots
-    middle, centring = problem.recentred_gram(from_numpy(np.ascontiguousarray(right), problem.prototype))
-    middle = to_numpy(middle)
-    middle = (middle + middle.T) / 2.0
-    inner_values, turn = np.linalg.eigh(middle)
-    half = np.sqrt(np.maximum(inner_values, 0.0))[:, None] * turn.T
-    _, singular, rotation = singular_triplets(half * roots)
-    first_error = problem.gram_error()
-    # gamma of the additions in the first pass, at least, and of those in this one
-    additions = max(first_error / max(problem.raw_trace(problem.total), 1e-300), problem.recentred_growth())
-    # If centring has cancelled every digit, diagonal entries can be negative, but bounds must not be.
-    trace = float(np.sum(np.abs(np.diagonal(middle))))
-    spread = additions * trace + lapack_eigenvalue_error(count, float(np.abs(inner_values).max())) + UNIT * size
-    spread += max(0.0, -float(inner_values.min(initial=0.0)))
-    lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(count))) + gamma(size)
-    norm = float(np.sqrt(max(problem.raw_trace(problem.total), problem.total)))
-    return _Refined(
-        singular,
-        rotation,
-        relative=0.5 * spread + lost + problem.moments.scale_error,
-        absolute=2.0 * np.sqrt(count) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(count, float(singular[0])),
-        squared=spread * (first_error + floor + centring) + centring,
-    )
+    with one_blas_thread():
+        basis = np.linalg.qr(vectors[:, :width])[0]
+    rounding = lapack_eigenvalue_error(size, float(values[0]))
+    return Leading(values[:width], basis, max(float(values[width]), 0.0) + rounding, rounding)

@@ -118,3 +118,14 @@ def test_roundings_are_counted_for_the_blocks_in_use(
         product(None if width is None else np.ones((shape[1], min(width, shape[1]))))
         count = max(map(max, segments)) + max(map(len, segments)) + len(segments) + (0 if gram else shape[1])
         assert count <= rows.additions(gram=gram)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_float32_gram_matrices_of_many_columns_are_symmetric(order: str) -> None:
+    """Blocks yield one triangle, which is copied into the other at the end."""
+    data = np.random.default_rng(6).standard_normal((700, 300)).astype("f4", order=order)
+    rows = RowBlocks(data, precision="float32")
+    for gram in (rows.gram(), rows.moments_and_product(gram=True).product):
+        assert gram.dtype == np.float64
+        assert np.array_equal(gram, gram.T)
+        assert np.allclose(gram, data.T.astype(float) @ data, atol=1e-3)

@@ -12,10 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from scipy.linalg import blas
 
 from eckart.arrays import Array, astype, empty_rows, is_numpy, namespace
 from eckart.engine.backends.digest import COMPILE_FROM_BYTES
 from eckart.engine.backends.normal import Compiled, Factor, factor_for
+from eckart.engine.backends.tall import mirrored
 from eckart.engine.operator import MomentsAndProduct, Products
 from eckart.engine.parallel import each, fold
 from eckart.engine.prepare import Convert
@@ -37,6 +39,8 @@ _SERIAL_WORK, _SHARED_WORK = 1_000_000, 4_000_000
 takes 0.2 ms, which is half the time of this many.
 """
 _ACCUMULATOR_BYTES = 2**28
+_LARGE = 256
+"""Columns from which copying a triangle of A^T A takes longer than calling BLAS through SciPy."""
 _COMPILED_COLUMNS = 1000
 """Columns from which a compiled loop is faster than BLAS in float32 on processors of AMD (.85 of the time at 1,500, 1.1
 at 400); on those of Intel it is slower.
@@ -160,9 +164,10 @@ class DenseProducts:
         width = self.rows.shape[1] if factor is None else factor.shape[1]
 
         def product(_start: int, block: Array) -> Array:
-            return self._cross(block if factor is None else block @ factor)
+            return self._cross(block) if factor is None else self.rows.backend.cross_products(block @ factor)
 
-        return self._sum(product, width=width, result_bytes=8 * width * width, size=self.gram_rows)
+        found = self._sum(product, width=width, result_bytes=8 * width * width, size=self.gram_rows)
+        return mirrored(found) if factor is None and self._by_triangle else found
 
     def moments_and_product(self, right: Array | None, *, gram: bool) -> MomentsAndProduct:
         factor = None if right is None else self._normal_operand(right)
@@ -188,7 +193,9 @@ class DenseProducts:
             return MomentsAndProduct(sums, _diagonal(squares), weight, squares, from_gram=True)
         if not rest:
             return MomentsAndProduct(sums, squares, weight, None)
-        return MomentsAndProduct(sums, squares, weight, rest[0].T if self.by_rows and not gram else rest[0])
+        if gram:
+            return MomentsAndProduct(sums, squares, weight, mirrored(rest[0]) if self._by_triangle else rest[0])
+        return MomentsAndProduct(sums, squares, weight, rest[0].T if self.by_rows else rest[0])
 
     def _sums_and_squares(self, roots: Array | None) -> Callable[[int, Array], list[Array]]:
         """u^T A and the sums of squares of the columns in float64, as a function of a block and its first row."""
@@ -267,9 +274,19 @@ class DenseProducts:
         """A^T Y."""
         return block.T @ factor
 
+    @property
+    def _by_triangle(self) -> bool:
+        """Whether blocks yield only the upper triangle of A^T A: NumPy copies it into the lower one for every block."""
+        return is_numpy(self.rows.prototype) and self.rows.precision == "float32" and self.rows.shape[1] >= _LARGE
+
     def _cross(self, block: Array) -> Array:
-        """A^T A."""
-        return self.rows.backend.cross_products(block)
+        """A^T A, or its upper triangle."""
+        if not self._by_triangle:
+            return self.rows.backend.cross_products(block)
+        given = block.astype(np.float32, copy=False)
+        if given.flags.c_contiguous:
+            return np.asarray(blas.ssyrk(1.0, given.T, lower=1).T)
+        return np.asarray(blas.ssyrk(1.0, given, trans=1, lower=1).T)
 
     def _weighted_sums(self, block: Array, roots: Array | None, start: int) -> Array:
         """u^T A."""
@@ -311,6 +328,8 @@ class DenseProducts:
         rows = self.rows.shape[0]
         count = _SEGMENTS if is_numpy(self.rows.prototype) and rows * self.rows.shape[1] * width >= _SERIAL_WORK else 1
         count = max(1, min(count, rows // 64, _ACCUMULATOR_BYTES // max(result_bytes, 1)))
+        if self._by_triangle and width >= self.rows.shape[1]:  # a Gram matrix: adding those of segments takes long
+            count = min(count, max(1, 2 * rows // width))
         edges = np.linspace(0, rows, count + 1).astype(int).tolist()
         return list(itertools.pairwise(edges))
 

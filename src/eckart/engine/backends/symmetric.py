@@ -107,7 +107,8 @@ def leading_values(matrix: np.ndarray, count: int, prototype: Array | None = Non
 def squares_without(matrix: Array, values: np.ndarray, vectors: np.ndarray) -> float:
     """Sum of the squares of all eigenvalues except those of the given pairs: ||A - V L V^T||_F^2."""
     matrix = to_numpy(matrix)
-    whole = float(np.linalg.norm(matrix)) ** 2
+    with one_blas_thread():
+        whole = float(np.linalg.norm(matrix)) ** 2
     rest = whole - float(values @ values)
     if rest < _CANCELLED * whole:
         with one_blas_thread():

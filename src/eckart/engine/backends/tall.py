@@ -18,6 +18,8 @@ from eckart.engine.parallel import each, fold
 _PIECES = 8
 _SERIAL_WORK = 4_000_000
 _TERMS, _COPIED = 128, 2**16
+_SQUARE = 256
+"""Rows and columns of a tile of a matrix that is transposed: tiles of this size stay in cache."""
 
 
 def inner(first: Array, second: Array, place: Array | None = None) -> Array:
@@ -127,3 +129,19 @@ def _worth_it(tall: Array, width: int) -> bool:
 def _pieces(rows: int) -> list[slice]:
     edges = np.linspace(0, rows, _PIECES + 1).astype(int).tolist()
     return [slice(a, b) for a, b in itertools.pairwise(edges)]
+
+
+def mirrored(matrix: np.ndarray) -> np.ndarray:
+    """The symmetric matrix with the upper triangle of a square matrix, in the same memory if that may be written to."""
+    matrix = matrix if matrix.flags.writeable else matrix.copy()
+    size = len(matrix)
+    for first in range(0, size, _SQUARE):
+        rows = slice(first, min(first + _SQUARE, size))
+        for second in range(first, size, _SQUARE):
+            columns = slice(second, min(second + _SQUARE, size))
+            tile = matrix[rows, columns]
+            if first == second:
+                tile = np.triu(tile) + np.triu(tile, 1).T
+                matrix[rows, columns] = tile
+            matrix[columns, rows] = tile.T
+    return matrix

@@ -73,7 +73,7 @@ def block_lanczos(
         if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
         # Float32 products cannot reach the requested accuracy: continue in float64 from the vectors found.
-        stop_if_float64_not_worth(target, outcome.passes, float64_passes(run))
+        stop_if_float64_not_worth(target, outcome.passes, float64_passes(run), value=float(outcome.pairs.values[-1]))
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors())
         outcome = replace(outcome, restart_vectors=lambda: vectors)
@@ -239,7 +239,7 @@ class _Run:
         # k directions are roughly known once G was applied to as many random ones.
         bulk = applied >= k and is_in_bulk(values, state.residuals, k, self.matrix.trace, self.matrix.size)
         if bulk and is_too_small(self, float(values[k - 1])):
-            stop_if_float64_not_worth(self.target, self.passes)
+            stop_if_float64_not_worth(self.target, self.passes, value=float(values[k - 1]))
         stop_if_not_worth(self.target, self.schedule, self.passes, values, bulk=bulk, converged=state.converged)
 
     def _next_residual(self, last: float, beyond: float) -> float:

@@ -68,10 +68,11 @@ def stop_if_hidden_not_worth(run: _Run, state: Assessment) -> None:
     """Raise HiddenByRoundingError if a run whose last value is below rounding is not worth its float64 passes."""
     if run.target.worth is None:
         return
+    last = float(state.values[state.k - 1])
     if is_hidden_by_rounding(run, state):
-        stop_if_float64_not_worth(run.target, run.passes, _DOUBLE_PASSES[0])
+        stop_if_float64_not_worth(run.target, run.passes, _DOUBLE_PASSES[0], value=last)
     elif run.schedule.rates and run.schedule.rates[-1] <= _FAST:
-        stop_if_float64_not_worth(run.target, run.passes)
+        stop_if_float64_not_worth(run.target, run.passes, value=last)
 
 
 def float64_passes(run: _Run) -> float:
@@ -83,7 +84,9 @@ def float64_passes(run: _Run) -> float:
     return min(expected, _DOUBLE_PASSES[1])
 
 
-def stop_if_float64_not_worth(target: Target, passes: int, further: float = _DOUBLE_PASSES[1]) -> None:
-    """Raise HiddenByRoundingError if `further` float64 passes are not worth their cost."""
+def stop_if_float64_not_worth(
+    target: Target, passes: int, further: float = _DOUBLE_PASSES[1], *, value: float = 0.0
+) -> None:
+    """Raise HiddenByRoundingError with the last wanted `value` if `further` float64 passes are not worth their cost."""
     if target.worth is not None and not target.worth(passes, further):
-        raise HiddenByRoundingError
+        raise HiddenByRoundingError(value)

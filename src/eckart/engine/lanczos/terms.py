@@ -44,6 +44,11 @@ class NotWorthError(Exception):
 class HiddenByRoundingError(NotWorthError):
     """Float32 products hide a wanted value, and continuing in float64 costs more than the alternative."""
 
+    def __init__(self, value: float = 0.0) -> None:
+        super().__init__()
+        self.value = value
+        """The last wanted Ritz value."""
+
 
 @dataclass(frozen=True)
 class Matrix:

@@ -101,15 +101,18 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
 def explained_by_smallest(
     solution: Solution, problem: Measured, errors: Errors, residuals: np.ndarray, unit: float
 ) -> tuple[float, float]:
-    """Bounds of the share that the returned vectors of the smallest values explain."""
+    """Bounds of the share that the returned vectors of the smallest values explain, and of the smallest possible one.
+
+    B v / s may explain much more than its value if s is small, so both intervals are joined.
+    """
     total, error, k = problem.total, problem.total_error, len(solution.values)
     low, high = explained(solution, total, error)
     if total <= error:
         return 0.0, high
     largest = square_of_largest(solution, problem, smallest=True)[1]
     if errors.lengths is not None:
-        low = float(np.sum(np.maximum(errors.lengths - errors.rounding, 0.0) ** 2)) / (total + error)
-        high = float(np.sum((errors.lengths + errors.rounding) ** 2)) / (total - error)
+        low = min(low, float(np.sum(np.maximum(errors.lengths - errors.rounding, 0.0) ** 2)) / (total + error))
+        high = max(high, float(np.sum((errors.lengths + errors.rounding) ** 2)) / (total - error))
     elif problem.transposed and solution.long_vectors is None:
         high = max(high, share_with_residuals(solution, residuals * largest, total - error))
     # Rounding to the dtype changes ||A V||_F by at most s_1 unit sqrt(k).

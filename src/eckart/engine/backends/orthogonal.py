@@ -14,7 +14,7 @@ from eckart.engine.backends.tall import inner, times, without
 _TINY = 1e-8
 """Orthogonality loss whose square is below rounding."""
 _LITTLE = 1e-3
-"""Coefficients of unit columns up to this size are removed by one projection, whose rounding does not depend on them."""
+"""Coefficients of unit columns up to this size are removed by one projection; its rounding does not depend on them."""
 ROUNDING_ONLY = 1e-3
 """A unit column of rounding errors has at most this length after projection against a basis."""
 

@@ -74,14 +74,20 @@ def takes_fitted(
     return document(accepting)
 
 
+def _step_of(given: object) -> str | None:
+    """The step of a scikit-learn pipeline to pass instead, as typed; None if it is not a pipeline."""
+    steps = getattr(given, "steps", None)
+    if not isinstance(steps, list) or not steps or not hasattr(given, "named_steps"):
+        return None
+    mine = [name for name, step in steps if hasattr(step, "decomposition_")]
+    return f"pipeline[{(mine or ['pca'])[0]!r}]"
+
+
 def _refuse(given: object) -> NoReturn:
     import eckart  # only its list of names
 
     kind = type(given).__name__
-    last = getattr(given, "steps", None)
-    if isinstance(last, list) and last and hasattr(given, "named_steps"):
-        mine = [name for name, step in last if hasattr(step, "decomposition_")]
-        step = f"pipeline[{(mine or ['pca'])[0]!r}]"
+    if (step := _step_of(given)) is not None:
         raise InputError(
             f"This {kind} has several steps. Pass the step that is a fitted Eckart estimator, such as {step}."
         )

@@ -40,14 +40,11 @@ def combined_columns(table: Floats, names: Sequence[str], *, center: bool) -> li
 
 def _combinations(table: Floats, *, center: bool) -> tuple[list[tuple[int, list[int]]], bool]:
     """Columns that are combinations of earlier columns, and these; whether rounding hides some of them."""
-    rows, columns = table.shape
-    scaled = table / np.maximum(np.abs(table).max(axis=0), np.finfo(float).tiny)
-    scaled = scaled - scaled.mean(axis=0) if center else scaled
-    rounding = _half_units(table) if columns <= _MOST_ROUNDED and rows >= 2 * columns + 10 else None
+    scaled, rounding = _scaled(table, center=center), _rounding(table)
     found: list[tuple[int, list[int]]] = []
     kept: list[int] = []
     rounded = False
-    basis = np.zeros((rows, 0))
+    basis = np.zeros((len(table), 0))
     for j, column in enumerate(scaled.T):
         rest = _outside(basis, column)
         length, left = float(np.linalg.norm(column)), float(np.linalg.norm(rest))
@@ -61,6 +58,20 @@ def _combinations(table: Floats, *, center: bool) -> tuple[list[tuple[int, list[
         elif length > _EXACT:
             found.append((j, parts or _parts(scaled[:, kept], column, kept)))
     return [(j, parts) for j, parts in found if parts], rounded
+
+
+def _scaled(table: Floats, *, center: bool) -> Floats:
+    """Columns with largest absolute value 1, minus their means if PCA would subtract these."""
+    scaled: Floats = table / np.maximum(np.abs(table).max(axis=0), np.finfo(float).tiny)
+    if center:
+        scaled = scaled - scaled.mean(axis=0)
+    return scaled
+
+
+def _rounding(table: Floats) -> Floats | None:
+    """Half a unit of the last decimal of each column; None if rounded sums cannot be told from chance, or take long."""
+    rows, columns = table.shape
+    return _half_units(table) if columns <= _MOST_ROUNDED and rows >= 2 * columns + 10 else None
 
 
 def _outside(basis: Floats, column: Floats) -> Floats:

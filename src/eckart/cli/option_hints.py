@@ -19,6 +19,12 @@ _ELSEWHERE = {
 """Names in other libraries, with hyphens -> options here."""
 
 
+def _owners(option: str) -> str:
+    """The commands of methods that have an option, such as 'eckart nmf'; empty if there are none."""
+    methods = [method for method, taken in TAKEN.items() if option.replace("-", "_") in taken]
+    return " and ".join(f"'eckart {method.replace('_', '-')}'" for method in methods)
+
+
 def with_suggestions(error: click.NoSuchOption) -> click.NoSuchOption:
     """The error with the option of this command that the user most likely means, if there is one."""
     if error.ctx is None:
@@ -30,8 +36,7 @@ def with_suggestions(error: click.NoSuchOption) -> click.NoSuchOption:
         likely = [f"--{given}"]
     elif known in options:
         likely = [str(known)]
-    elif methods := [method for method, taken in TAKEN.items() if given.replace("-", "_") in taken]:
-        owners = " and ".join(f"'eckart {method.replace('_', '-')}'" for method in methods)
+    elif owners := _owners(given):
         message = f"No such option {error.option_name!r}. It is an option of {owners}."
         return click.NoSuchOption(error.option_name, message=message, ctx=error.ctx)
     else:

@@ -209,10 +209,18 @@ def _next(found: Analysis, job: Job) -> list[str]:
     steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if found.scale_matters else []
     if found.recommendation.k == 0 and not found.requested:
         return [*steps, *_rank_command(file, job)]
+    return [*steps, *_model_commands(found, job)]
+
+
+def _model_commands(found: Analysis, job: Job) -> list[str]:
+    """Save a model, and compute the scores with it."""
+    d, file = found.decomposition, _file(job)
     k = d.k if found.requested else found.recommendation.k or d.k
-    steps.append(f"eckart fit {file}{asked} -k {k} -o model.eckart")
     weights = "" if job.tuning.weights is None else f" --drop {_quoted(job.tuning.weights)}"
-    return [*steps, f"eckart transform model.eckart {file}{weights} -o scores.csv"]
+    return [
+        f"eckart fit {file}{_typed(job)} -k {k} -o model.eckart",
+        f"eckart transform model.eckart {file}{weights} -o scores.csv",
+    ]
 
 
 def _rank_command(file: str, job: Job) -> list[str]:

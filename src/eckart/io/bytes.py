@@ -149,16 +149,8 @@ def _refusal(name: str, path: str, error: Exception) -> str:
             "To read text that is not in a file, pipe it into the command and use '-'.",
         )
         return f"{name} does not exist. It has several lines, so it seems to be content and not a path. {remedy}"
-    if "://" in path and not path.startswith(_WEB):
-        return (
-            f"{name} is an address, but Eckart opens only local files and PostgreSQL databases. For another database, "
-            f"{either('run a query with its Python driver, and pass the cursor', 'save the result of a query as CSV')}."
-        )
     if "://" in path:
-        return (
-            f"{name} is a web address, but Eckart reads only local files. Download the file first, or "
-            "open it with fsspec."
-        )
+        return _address_refusal(name, path)
     if isinstance(error, FileNotFoundError):
         return f"{name} does not exist.{_near(path)}"
     if isinstance(error, PermissionError):
@@ -168,6 +160,18 @@ def _refusal(name: str, path: str, error: Exception) -> str:
         )
     cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return f"{name} cannot be opened: {cause}. Check the path."
+
+
+def _address_refusal(name: str, path: str) -> str:
+    if path.startswith(_WEB):
+        return (
+            f"{name} is a web address, but Eckart reads only local files. Download the file first, or "
+            "open it with fsspec."
+        )
+    return (
+        f"{name} is an address, but Eckart opens only local files and PostgreSQL databases. For another database, "
+        f"{either('run a query with its Python driver, and pass the cursor', 'save the result of a query as CSV')}."
+    )
 
 
 def _near(path: str) -> str:

@@ -81,9 +81,7 @@ def compare_names(names: Sequence[str] | None, fitted: Sequence[str] | None) -> 
 
     A different number of columns is refused elsewhere.
     """
-    if names is None or fitted is None or len(names) != len(fitted) or tuple(names) == tuple(fitted):
-        return
-    if (are_numbered(names) or are_numbered(fitted)) and not set(names) & set(fitted):
+    if names is None or fitted is None or not _contradict(names, fitted):
         return
     place = next(i for i, (name, other) in enumerate(zip(names, fitted, strict=True)) if name != other)
     same = set(names) == set(fitted)
@@ -92,6 +90,14 @@ def compare_names(names: Sequence[str] | None, fitted: Sequence[str] | None) -> 
         f"column {place + 1} is {quoted(names[place])}, but in the model it is {quoted(fitted[place])}. Use the same "
         "columns in the same order."
     )
+
+
+def _contradict(names: Sequence[str], fitted: Sequence[str]) -> bool:
+    """Whether two lists of equal length differ; the numbers of columns without names agree with all names."""
+    if len(names) != len(fitted) or tuple(names) == tuple(fitted):
+        return False
+    numbered = are_numbered(names) or are_numbered(fitted)
+    return not numbered or bool(set(names) & set(fitted))
 
 
 def keep(source: DataSource, indices: Sequence[int]) -> DataSource:

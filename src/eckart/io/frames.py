@@ -102,17 +102,25 @@ def _elements(series: Frame) -> np.ndarray | None:
 
 
 def _arrow_table(frame: object) -> Frame:
+    """An Arrow table or batch as a table with plain columns; other frames as they are."""
     pa = sys.modules.get("pyarrow")
-    if pa is not None and isinstance(frame, pa.RecordBatch):
-        frame = pa.Table.from_batches([frame])
-    if pa is not None and isinstance(frame, pa.Table):
-        if frame.nbytes >= _LARGE:
-            buffers = [buffer for column in frame.columns for chunk in column.chunks for buffer in chunk.buffers()]
-            check_ranges((buffer.address, buffer.address + buffer.size) for buffer in buffers if buffer is not None)
-        schema = expanded_schema(frame.schema)
-        if schema is not frame.schema and schema != frame.schema:
-            return pa.Table.from_batches([expanded_batch(batch, schema) for batch in frame.to_batches()], schema)
-    return frame
+    if pa is None:
+        return frame
+    table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
+    if not isinstance(table, pa.Table):
+        return frame
+    if table.nbytes >= _LARGE:
+        _check_buffers(table)
+    schema = expanded_schema(table.schema)
+    if schema is table.schema or schema == table.schema:
+        return table
+    return pa.Table.from_batches([expanded_batch(batch, schema) for batch in table.to_batches()], schema)
+
+
+def _check_buffers(table: Frame) -> None:
+    """Refuse an Arrow table in a file that was mapped to memory and is shorter by now."""
+    buffers = [buffer for column in table.columns for chunk in column.chunks for buffer in chunk.buffers()]
+    check_ranges((buffer.address, buffer.address + buffer.size) for buffer in buffers if buffer is not None)
 
 
 def _is_pandas(frame: object) -> bool:

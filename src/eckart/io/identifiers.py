@@ -232,8 +232,8 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
     if names is None or source.sparse:
         return source
     padded = padded_columns(source.metadata.column_roles)
-    candidates = [j for j, name in enumerate(names) if name in padded or may_identify(name)]
-    if not candidates or _has_ratings(source, names):
+    candidates = _candidates(source, names, padded)
+    if not candidates:
         return source
     found = _found(source, names, candidates, padded, memory)
     found = found if years else found._replace(times={})
@@ -244,6 +244,12 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
         _refuse_all(names)
     kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
     return replace(kept, metadata=_noted(kept.metadata, names, found))
+
+
+def _candidates(source: DataSource, names: Sequence[str], padded: Container[str]) -> list[int]:
+    """Columns whose names or padded numbers suggest identifiers; a table of ratings keeps all its columns."""
+    found = [j for j, name in enumerate(names) if name in padded or may_identify(name)]
+    return [] if found and _has_ratings(source, names) else found
 
 
 def _has_ratings(source: DataSource, names: Sequence[str]) -> bool:

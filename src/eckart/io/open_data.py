@@ -146,7 +146,7 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
     if isinstance(data, type):  # a class has the methods that the protocols ask for, but no rows
         raise InputError(f"{data.__name__} is a class, not a table. Pass an instance of this class.")
     if is_dask(data):  # before the protocols: a delayed value claims to have every attribute
-        return _dask(data, options) if is_dask_table(data) else _refuse(data)
+        return _dask(data, options)
     if (stored := _stored(data, options, memory)) is not None:  # h5py raises when a closed array is asked for its shape
         return stored
     if isinstance(data, Source | RowSource) or is_sparse(data):
@@ -169,6 +169,8 @@ def _numpy(data: np.ndarray, options: ReadOptions, memory: int | None) -> DataSo
 def _dask(data: Any, options: ReadOptions) -> RowSource:
     from eckart.io.objects.dask_frames import dask_frame_rows
 
+    if not is_dask_table(data):
+        _refuse(data)
     return dask_frame_rows(data, options.row_names) if hasattr(data, "columns") else dask_rows(data)
 
 
@@ -250,10 +252,14 @@ def _items(data: Sequence[Any], options: ReadOptions, memory: int | None) -> Dat
     if all(isinstance(item, str | os.PathLike) for item in data):
         return open_paths([_place(item) for item in data], options, memory=memory)
     if is_dataclass(data[0]):
-        data = [{field.name: getattr(row, field.name) for field in fields(row)} for row in data]
+        data = list(map(_as_record, data))
     if isinstance(data[0], Mapping):
         return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
     return batch_source(data, "data", memory) if is_frame(data[0]) or is_sparse(data[0]) else None
+
+
+def _as_record(row: Any) -> dict[str, Any]:
+    return {field.name: getattr(row, field.name) for field in fields(row)}
 
 
 def is_frame(data: object) -> bool:
@@ -311,24 +317,29 @@ def _array_like(data: object) -> DataSource:
     """Arrays, lists, buffers and objects that convert to NumPy arrays; everything else is refused."""
     if is_array(data) or type(data).__module__.startswith("cupyx."):
         return plain_array(data)
-    if isinstance(data, str | bytes | bytearray) or data is None:
-        _refuse(data)
     if not _is_convertible(data):
         _refuse(data)
     for part in data if isinstance(data, list | tuple) else ():
         if isinstance(part, np.ndarray):
             check_mapped(part)
-    only_dlpack = not hasattr(data, "__array__") and hasattr(data, "__dlpack__")
     try:
-        return plain_array(np.from_dlpack(cast("Any", data)) if only_dlpack else np.asarray(data))
+        return plain_array(_converted(data))
     except EckartError:
         raise
     except Exception as error:
         raise not_rectangular(data, error) from error
 
 
+def _converted(data: object) -> np.ndarray:
+    if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
+        return np.from_dlpack(cast("Any", data))
+    return np.asarray(data)
+
+
 def _is_convertible(data: object) -> bool:
     """Whether NumPy can convert an object: by a protocol, or because it is a sequence, a buffer or a number."""
+    if isinstance(data, str | bytes | bytearray):
+        return False
     if any(hasattr(data, name) for name in ("__array__", "__array_interface__", "__dlpack__")):
         return True
     return isinstance(data, Sequence | memoryview | int | float | complex | np.generic)

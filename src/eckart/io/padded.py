@@ -19,7 +19,7 @@ def padded_role(cells: Sequence[str]) -> str:
     if not any(cell.startswith("0") for cell in cells):
         return ""
     digits = [cell for cell in cells if _DIGITS.fullmatch(cell)]
-    padded = any(cell.startswith("0") for cell in digits) and len({len(cell) for cell in digits}) == 1
+    padded = any(cell.startswith("0") for cell in digits) and len(set(map(len, digits))) == 1
     known = sum(any(map(str.isdigit, cell)) for cell in cells)
     if not padded or not _FEWEST <= len(digits) == known:
         return ""

@@ -100,15 +100,18 @@ def _untested(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty |
     agree = len(voted) >= 2 and set(voted) == {answers.k}
     if answers.tests or (answers.left >= ENOUGH and agree):
         return None
-    if choice.horn is not None:
-        reason = (
-            "All components that can be tested explain more than independent noise would, so there is no "
-            "noise to compare them with."
-        )
-    else:
-        reason = f"With {'only ' * (answers.left > 0)}{answers.few}, no test against independent noise is possible."
     lowest = min([answers.lowest, *voted])
+    reason = _why_untested(choice, answers)
     return Certainty(_beyond_correlated(e, lowest) if answers.left < ENOUGH else lowest, None, reason)
+
+
+def _why_untested(choice: RankChoice, answers: _Answers) -> str:
+    if choice.horn is None:
+        return f"With {'only ' * (answers.left > 0)}{answers.few}, no test against independent noise is possible."
+    return (
+        "All components that can be tested explain more than independent noise would, so there is no "
+        "noise to compare them with."
+    )
 
 
 def _related_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:

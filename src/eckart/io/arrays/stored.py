@@ -318,6 +318,13 @@ def matrices_of(names: Sequence[str], is_table: Callable[[str], bool]) -> list[s
     return [name for name in names if name == "X" or is_table(name)]
 
 
+def _tables_in(names: Callable[[Any], list[str]], get: Callable[[Any, str], Any], root: Any, title: str) -> list[str]:
+    """Paths of the tables in a member that is a group."""
+    group = get(root, title)
+    inner = names(group) if _is_group(group) else []
+    return [f"{title}/{name}" for name in inner if _is_table(get(group, name))]
+
+
 def unread_notes(
     names: Callable[[Any], list[str]], get: Callable[[Any, str], Any], root: Any, place: str
 ) -> tuple[Note, ...]:
@@ -327,9 +334,7 @@ def unread_notes(
     others: list[str] = []
     for title in names(root):
         with contextlib.suppress(EckartError, OSError, KeyError, RuntimeError, ValueError):
-            group = get(root, title)
-            inner = names(group) if _is_group(group) and title != place else []
-            others += [f"{title}/{name}" for name in inner if _is_table(get(group, name))]
+            others += _tables_in(names, get, root, title) if title != place else []
     if not others:
         return ()
     seen = f"{', '.join(map(repr, others[:5]))}{' and others' if len(others) > 5 else ''}"

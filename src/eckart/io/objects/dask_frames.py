@@ -42,18 +42,25 @@ def dask_frame_rows(data: Any, row_names: str | None = "auto") -> DaskRows:
     refuse_empty_frame((sum(lengths), len(names)))
     parts = Parts(np.empty((0, len(numbers))), numbers, notes=notes)
     series = {name: declared[name] for name in numbers}
-    if sum(lengths) > MOST_NAMES:
-        parts.notes += [names_dropped(others)] if others else []
-    elif others or data._meta.index.dtype.kind == "O":
-        computed = _computed(data[others])
-        series |= series_of(computed, others)
-        parts.row_names = index_names(computed) if row_names == "auto" else None
+    if sum(lengths) <= MOST_NAMES:
+        texts, parts.row_names = _texts(data, others, row_names)
+        series |= texts
+    elif others:
+        parts.notes.append(names_dropped(others))
     kinds = kinds_of(series, row_names)
     parts.texts = set_aside(series, kinds)
     parts.notes += kind_notes(series, kinds)
     rows = dask_rows(_array(data[numbers], lengths))
     integers = _integers([declared[name] for name in numbers])
     return replace(rows, metadata=assemble(parts, "dask", row_names).metadata, integers=integers)
+
+
+def _texts(data: Any, names: list[str], row_names: str | None) -> tuple[dict[str, Any], tuple[str, ...] | None]:
+    """The columns that are not numbers, and the row names in the index; nothing is computed if there are neither."""
+    if not names and data._meta.index.dtype.kind != "O":
+        return {}, None
+    computed = _computed(data[names])
+    return series_of(computed, names), index_names(computed) if row_names == "auto" else None
 
 
 def _renamed(data: Any) -> tuple[Any, list[str], list[Note]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from eckart.engine.blocks.source import RowSource
 from eckart.errors import EckartError, InputError
@@ -44,18 +44,28 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
 def _opened(data: Any, key: str | None, memory: int | None) -> RowSource:
     if (own := _array_rows(data, memory)) is not None:
         return own
-    names, chosen = _members(data), key
-    if key is None:
-        key = "" if "indptr" in names else _only_table(data, names)
-    found = None if key is None else _member(data, key) if key else data
-    rows: Any = None if found is None else _rows(found, memory)
+    names = _members(data)
+    chosen = _only_key(data, names) if key is None else key
+    found = None if chosen is None else _member(data, chosen) if chosen else data
+    if found is None:
+        _refuse_group(names)
+    rows: Any = _rows(found, memory)
     if rows is None:
-        members = ", ".join(map(repr, (names if found is None else _members(found))[:20])) or "nothing"
-        raise InputError(f"The group contains {members}. Choose an array with {KEY}.")
-    unread = unread_notes(_members, _member, data, key or "") if chosen is None else ()
+        _refuse_group(_members(found))
+    unread = unread_notes(_members, _member, data, chosen or "") if key is None else ()
     known = rows.metadata
     noted: RowSource = replace(rows, metadata=replace(known, notes=(*known.notes, *unread))) if unread else rows
     return noted
+
+
+def _only_key(data: Any, names: list[str]) -> str | None:
+    """The key of the only matrix; empty if the group itself is one, and None if there are none or several."""
+    return "" if "indptr" in names else _only_table(data, names)
+
+
+def _refuse_group(names: list[str]) -> NoReturn:
+    members = ", ".join(map(repr, names[:20])) or "nothing"
+    raise InputError(f"The group contains {members}. Choose an array with {KEY}.")
 
 
 def _rows(data: Any, memory: int | None) -> RowSource | None:

@@ -33,9 +33,7 @@ def plain_array(data: object) -> Matrix:
 
 
 def _tensor(data: Any, torch: Any) -> Matrix:
-    if data.device.type == "meta" or data.is_nested:
-        kind = "has no values (device 'meta')" if data.device.type == "meta" else "is nested: its rows differ in length"
-        raise InputError(f"The tensor {kind}. Pass a two-dimensional tensor with values.")
+    _refuse_without_values(data)
     data = (data.detach() if data.requires_grad else data).resolve_neg()
     data = data.dequantize() if data.is_quantized else data
     if data.dtype.is_floating_point and data.dtype.itemsize < 4:
@@ -45,6 +43,14 @@ def _tensor(data: Any, torch: Any) -> Matrix:
             check_ranges([span(to_numpy(data))])
         return data
     return _csr(data, torch)
+
+
+def _refuse_without_values(data: Any) -> None:
+    fault = "is nested: its rows differ in length" if data.is_nested else ""
+    if data.device.type == "meta":
+        fault = "has no values (device 'meta')"
+    if fault:
+        raise InputError(f"The tensor {fault}. Pass a two-dimensional tensor with values.")
 
 
 def _csr(data: Any, torch: Any) -> Matrix:

@@ -77,13 +77,17 @@ def _unit(known: list[str]) -> str | None:
     Numbers that begin with a zero, such as 007A, are identifiers, and days of a month (12 Jan), times (12 pm) and ranks
     (5th) labels.
     """
-    found = [_UNIT.fullmatch(cell) for cell in known]
-    units = {match[2] if match else "" for match in found}
-    if len(known) < _FEWEST or len(units) != 1 or any(_ZERO_FIRST.match(cell) for cell in known):
+    found = [match for match in map(_UNIT.fullmatch, known) if match]
+    units = {match[2] for match in found}
+    if not _FEWEST <= len(found) == len(known) or len(units) != 1 or any(map(_ZERO_FIRST.match, known)):
         return None
     unit = units.pop()
-    is_code = _may_be_code(unit) and not any(match and (match[1] or re.search(r"[.,]", match[0])) for match in found)
-    return None if is_code or _is_label(unit, known) else unit or None
+    return None if _are_codes(unit, found) or _is_label(unit, known) else unit
+
+
+def _are_codes(unit: str, found: list[re.Match[str]]) -> bool:
+    """Whether the numbers are all whole, and their letters directly behind them suggest codes."""
+    return _may_be_code(unit) and not any(match[1] or re.search(r"[.,]", match[0]) for match in found)
 
 
 def _is_label(unit: str, known: list[str]) -> bool:
@@ -102,11 +106,16 @@ def _separator(known: list[str], point: str, *, decimals: bool) -> str | None:
     """The thousands separator of a column, unless it may be a decimal sign: 1,234 alone can be either."""
     import pyarrow as pa
 
-    separator = next((mark for mark in SEPARATORS if mark != point and any(mark in cell for cell in known)), None)
+    separator = _first_separator(known, point)
     if separator is None or _without_groups(pa.chunked_array([texts(known)]), separator, point) is None:
         return None
     certain = any(re.search(f"{separator}.*[{separator}{point}]", cell) for cell in known)
     return separator if separator != "," or decimals or certain else None
+
+
+def _first_separator(known: list[str], point: str) -> str | None:
+    """The first of the possible thousands separators that a cell contains."""
+    return next((mark for mark in SEPARATORS if mark != point and any(mark in cell for cell in known)), None)
 
 
 def _without_groups(trimmed: pa.ChunkedArray, separator: str, point: str) -> pa.ChunkedArray | None:
@@ -211,14 +220,18 @@ def signs_in(column_roles: dict[str, str]) -> dict[str, str]:
     return signs
 
 
-def sign_notes(signs: dict[str, str]) -> list[Note]:
-    """Notes on the columns that were read without sign, unit or separators, and on negative numbers in parentheses."""
+def _symbol_notes(signs: dict[str, str]) -> list[Note]:
+    """A note on signs and units, if there are any."""
     signed = {name: sign for name, sign in signs.items() if sign != PARENTHESES and sign not in SEPARATORS}
     shown = [f"{quoted(name)} ({sign})" for name, sign in signed.items()]
     more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
-    notes = (
-        [Note("signs_removed", f"Read as numbers, without the symbol: {', '.join(shown[:8])}{more}.")] if shown else []
-    )
+    text = f"Read as numbers, without the symbol: {', '.join(shown[:8])}{more}."
+    return [Note("signs_removed", text)] if shown else []
+
+
+def sign_notes(signs: dict[str, str]) -> list[Note]:
+    """Notes on the columns that were read without sign, unit or separators, and on negative numbers in parentheses."""
+    notes = _symbol_notes(signs)
     for code, wanted, what in (
         ("thousands_separators", SEPARATORS, "numbers with thousands separators, which were removed."),
         ("accounting_negatives", PARENTHESES, "numbers in parentheses, which were read as negative numbers."),

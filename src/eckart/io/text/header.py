@@ -22,6 +22,11 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     words = [is_word(cell, decimal) for cell in first]
     if not body:
         return all(words)
+    return _names_numbers(first, body, words, decimal)
+
+
+def _names_numbers(first: list[str], body: list[list[str]], words: list[bool], decimal: str) -> bool:
+    """Whether the first record names the columns of numbers below it, or contains their scale, such as wavelengths."""
     columns = [_present(body, j) for j in range(len(first))]
     numeric = _numeric_among(columns, decimal)
     if not numeric:

@@ -226,7 +226,7 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
     """The comma is the decimal sign if some cell allows no other reading; 1,234 alone is refused, not guessed."""
     if delimiter == ",":
         return "."
-    cells = [cell.strip() for cell in chain.from_iterable(rows) if "," in cell]
+    cells = _with_comma(rows)
     commas = [cell for cell in cells if is_number(cell, ",")]
     if _needs_decimal_comma(cells, commas):
         return ","
@@ -241,6 +241,10 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
         f"shows which. If it is the decimal separator, use {DECIMAL_COMMA}. Otherwise, write the "
         "numbers without thousands separators."
     )
+
+
+def _with_comma(rows: list[list[str]]) -> list[str]:
+    return [cell.strip() for cell in chain.from_iterable(rows) if "," in cell]
 
 
 def _needs_decimal_comma(cells: list[str], commas: list[str]) -> bool:

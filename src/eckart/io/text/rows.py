@@ -265,7 +265,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     begun = read_delimited(head, name, options)
     numbers = tuple(begun.metadata.column_names or ())
     roles = begun.metadata.column_roles
-    empty = [column for column, role in roles.items() if role == EMPTY]
+    empty = _with_role(EMPTY, roles)
     texts = sorted(set(page.columns) - {*numbers, *empty, *naming_columns(page, options)})
     index = TextIndex(name, layout, tuple(page.columns), empty, texts, options.encoding)
     body = _stored_bytes(stored, head[: layout.body].count(b"\n"))
@@ -277,10 +277,14 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     metadata = Metadata(Path(state.path).name, column_names=numbers, notes=tuple(notes), column_roles=kept)
     return DelimitedRows(
         state, opened.packed, edges, indices, lines, tuple(page.columns), numbers, layout.delimiter, layout.decimal,
-        frozenset(column for column, role in roles.items() if role == TRUTHS), signs_in(roles),
+        frozenset(_with_role(TRUTHS, roles)), signs_in(roles),
         whole_columns(begun.matrix), metadata, file=name, header=layout.header is not None,
         unused=_unused(numbers, options),
     )  # fmt: skip
+
+
+def _with_role(wanted: str, roles: Mapping[str, str]) -> list[str]:
+    return [column for column, role in roles.items() if role == wanted]
 
 
 def _unused(columns: Iterable[str], options: TextOptions) -> frozenset[str]:

@@ -147,6 +147,21 @@ def test_intervals_cover_clear_and_close_components(rows: int, deviations: tuple
     assert len(sure) - np.sum(sure) <= 4
 
 
+def test_components_of_a_group_are_also_matched_separately() -> None:
+    """Their variances differ by 2.4 standard errors, so they may well be different components."""
+    random = np.random.default_rng(12)
+    scores = random.normal(size=(50, 5))
+    scores = np.linalg.qr(scores - scores.mean(axis=0))[0] * np.sqrt([4 * np.exp(2.4 * 2 / 50**0.5), 4, 0.5, 0.4, 0.3])
+    found = ek.bootstrap(scores @ np.linalg.qr(random.normal(size=(5, 5)))[0], k=2, count=100)
+    assert found.groups == ((0, 1),)
+    assert found.matched.std(axis=0).max() > 2 * found.right.std(axis=0).max()
+    low, high = np.array([line[3:5] for line in found.loadings().rows], dtype=float).T
+    for drawn in (found.right, found.matched):
+        ends = np.quantile(drawn, [0.025, 0.975], axis=0).transpose(0, 2, 1).reshape(2, -1)
+        assert (low <= ends[0]).all()
+        assert (ends[1] <= high).all()
+
+
 def test_no_sign_of_a_group_is_sure() -> None:
     """Another sample gives the components of a group other signs: those of the fit were wrong in 15 of 100 cases."""
     random = np.random.default_rng(22)

@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 
 _APART = 3.0
 """Components are separable if their variances differ by this many standard errors."""
+INDISTINGUISHABLE = 2.0
+"""Closer components are compared as a subspace only."""
 
 
-def close_groups(d: Decomposition) -> tuple[tuple[int, ...], ...]:
-    """Runs of neighbours whose variances differ by less than three standard errors of the difference of logarithms."""
+def close_groups(d: Decomposition, apart: float = _APART) -> tuple[tuple[int, ...], ...]:
+    """Runs of neighbours whose variances differ by less than `apart` standard errors of the difference of logarithms.
+
+    The standard error is that of normal rows, 2 / sqrt(n).
+    """
     logarithms = np.log(np.maximum(floats(d.explained_variance), 1e-300))
-    limit = _APART * 2.0 / max(d.weight, 1.0) ** 0.5
+    limit = apart * 2.0 / max(d.weight, 1.0) ** 0.5
     groups: list[list[int]] = [[0]] if d.k else []
     for i in range(1, d.k):
         if logarithms[i - 1] - logarithms[i] < limit:

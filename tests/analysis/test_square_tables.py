@@ -100,3 +100,48 @@ def test_rows_of_pairs_are_no_observations(tmp_path: Path, kind: str) -> None:
 def test_a_constant_table_is_not_called_symmetric() -> None:
     assert recognise(MemorySource(np.full((6, 6), 3.0))) is None
     assert recognise(MemorySource(np.random.default_rng(1).normal(size=(6, 6)))) is None
+
+
+@pytest.mark.parametrize("form", ["links", "dense links", "ring", "large", "counts"])
+def test_links_and_shared_counts_are_no_distances(form: str) -> None:
+    rng = np.random.default_rng(6)
+    groups = rng.gamma(0.5, size=18)
+    table = {
+        "links": rng.random((18, 18)) < 0.2,
+        "dense links": rng.random((18, 18)) < 0.7,
+        "ring": np.eye(18, k=1) + np.eye(18, k=17),
+        "large": rng.random((700, 700)) < 0.01,
+        "counts": rng.poisson(9 * np.outer(groups, groups)),
+    }[form]
+    upper = np.triu(table, 1).astype(float)
+    found = recognise(MemorySource(upper + upper.T))
+    assert found is not None
+    assert found.kind == "symmetric"
+    assert "like a matrix of links" in found.what
+
+
+@pytest.mark.parametrize("form", ["squared", "classes", "copies", "judged", "rounded"])
+def test_dissimilarities_are_distances(form: str) -> None:
+    rng = np.random.default_rng(6)
+    apart = distances().to_numpy()
+    classes = rng.integers(0, 3, 12)
+    copies = np.repeat(np.arange(9), 3)
+    judged = np.triu(np.clip(np.rint(apart / apart.max() * 9 + rng.normal(0, 1.2, apart.shape)), 0, 9), 1)
+    table = {
+        "squared": 1e200 * apart**2,
+        "classes": (classes[:, None] != classes).astype(float),
+        "copies": apart[np.ix_(copies, copies)],
+        "judged": judged + judged.T,
+        "rounded": np.rint(2 * apart),
+    }[form]
+    found = recognise(MemorySource(table))
+    assert found is not None
+    assert found.kind == "distances"
+
+
+def test_ones_on_the_diagonal_may_be_similarities() -> None:
+    sets = np.random.default_rng(3).random((9, 30)) < 0.4
+    shared = (sets[:, None] & sets).sum(axis=2) / (sets[:, None] | sets).sum(axis=2)
+    found = recognise(MemorySource(shared))
+    assert found is not None
+    assert found.what.startswith("The table contains correlations or similarities")

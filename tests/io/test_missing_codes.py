@@ -54,9 +54,22 @@ def test_codes_among_answers_get_a_note(tmp_path, codes):
     assert all("occurs 4 times in 4 columns" in note for note in found)
 
 
+@pytest.mark.parametrize("code", [-9, -8])
+def test_codes_below_answers_from_0_to_10_get_a_note(tmp_path, code):
+    answers = {f"q{i}": RNG.integers(0, 11, 60).astype(float) for i in range(3)}
+    for column in answers.values():
+        column[:2] = 0, 10
+        column[[7, 30]] = code
+    found = notes_of(tmp_path, answers)
+    assert [note.split(" and is")[0] for note in found] == [f"The value {code} occurs 6 times in 3 columns"]
+
+
 def test_numbers_that_may_be_counts_or_measurements_are_no_codes(tmp_path):
     counts = RNG.poisson(40, 60).astype(float)
     counts[:3] = 99
     heights = RNG.normal(60, 3, 60)
     heights[:3] = 98
-    assert not notes_of(tmp_path, {"counts": counts, "heights": heights, "steps": np.r_[np.arange(58.0), 77, 88]})
+    degrees = np.r_[RNG.integers(0, 21, 58).astype(float), -8, -9]
+    degrees[:2] = 0, 20
+    columns = {"counts": counts, "heights": heights, "steps": np.r_[np.arange(58.0), 77, 88], "degrees": degrees}
+    assert not notes_of(tmp_path, columns)

@@ -3,9 +3,13 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import eckart as ek
+from eckart.errors import InputError
 from eckart.io.identifiers import without_identifiers
 from eckart.io.padded import padded_columns, padded_role
 
@@ -16,6 +20,7 @@ from eckart.io.padded import padded_columns, padded_role
         (["007", "012", "140"], 3), (["01", "", "NA", "12", "09"], 2), (["0001", "0002", "0003"], 4),
         (["7", "12", "140"], 0), (["0", "1", "0"], 0), (["0.5", "0.25", "1.5"], 0), (["10", "20", "30"], 0),
         (["007", "12", "140"], 0), (["01", "02", "0.5"], 0), (["01", "02"], 0), (["-01", "-02", "-03"], 0),
+        ([" 007", " 012", "140 "], 3),
     ],
 )  # fmt: skip
 def test_which_cells_are_padded(cells: list[str], digits: int) -> None:
@@ -52,3 +57,14 @@ def test_codes_are_set_aside_from_rows_read_in_blocks(tmp_path: Path, monkeypatc
     source = without_identifiers(ek.open_data(path, memory="20MB", stream=True))
     assert not hasattr(source, "matrix")
     assert source.metadata.column_names == ("a", "b")
+
+
+@pytest.mark.parametrize("door", ["pandas", "polars", "arrow"])
+def test_codes_stored_as_text_are_labels_of_frames(tmp_path: Path, door: str) -> None:
+    frame = pd.read_csv(table(tmp_path / "branches.csv"), dtype={"branch": str})
+    given = {"pandas": frame, "polars": pl.from_pandas(frame), "arrow": pa.Table.from_pandas(frame)}[door]
+    metadata = ek.open_data(given).metadata
+    assert metadata.column_names == ("a", "b")
+    assert metadata.labels["branch"] == tuple(frame["branch"])
+    with pytest.raises(InputError, match=r"'branch' contains numbers that are stored as text, such as '[1-9]"):
+        ek.open_data(frame.assign(branch=frame["branch"].str.lstrip("0")))

@@ -21,6 +21,10 @@ _NOT_ROWS = (
     "Its rows are not observations, so the report has no section on unusual rows, and the explained variance does not "
     f"describe the original data. Analyse the original data, or use {_SVD} to compute the eigenvalues of this matrix."
 )
+_LINKS = (
+    "The table is symmetric with a zero diagonal, like a matrix of links or of shared counts. Its numbers are not "
+    "distances, because rows with a 0 between them differ."
+)
 _COMPLETED = "Only one of its triangles was given; the other one was filled in by symmetry."
 OF_PAIRS = ("correlations", "symmetric")
 """Kinds of tables whose rows are not observations. Principal coordinates of distances describe observations."""
@@ -28,6 +32,12 @@ _OF_GAPS = ("missing_values", "empty_rows", "empty_columns")
 """Codes of notes that do not hold for the completed table."""
 _FEWEST = 4
 _MOST = 5000
+_SAMPLE = 200
+"""Rows that are compared with all others."""
+_DIFFERENT = 0.1
+"""Squared distance of two rows, relative to the sum of their squared norms, above which they are not equal."""
+_CONTRADICTED = 0.05
+"""Share of the pairs that may be 0 although their rows differ: dissimilarities that people judge are not exact."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +81,28 @@ def _kind(source: DataSource, *, completed: bool) -> SquareTable | None:
     one = f" {_COMPLETED}" if completed else ""
     size, diagonal = float(np.abs(matrix).max()), np.diagonal(matrix)
     if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= len(matrix):
+        if not _may_be_distances(matrix):
+            return SquareTable("symmetric", f"{_LINKS}{one}", source, completed)
         text = f"The table is a distance matrix: it is symmetric and non-negative, with a zero diagonal.{one}"
         return SquareTable("distances", text, source, completed)
     if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
-        text = f"The table is a correlation matrix: it is symmetric with ones on its diagonal.{one}"
+        text = f"The table contains correlations or similarities: it is symmetric with ones on its diagonal.{one}"
         return SquareTable("correlations", text, source, completed)
     text = f"The table is symmetric, like a matrix of covariances or similarities.{one}"
     return SquareTable("symmetric", text, source, completed)
+
+
+def _may_be_distances(matrix: Floats) -> bool:
+    """Whether points at a distance of 0 have the same distances to all others, as the triangle inequality demands.
+
+    In a matrix of links or counts, a 0 means the opposite: nothing in common.
+    """
+    rows = np.unique(np.linspace(0, len(matrix) - 1, min(len(matrix), _SAMPLE)).astype(np.intp))
+    matrix = matrix / matrix.max()
+    sample, norms = matrix[rows], (matrix**2).sum(axis=1)
+    both = norms[rows, None] + norms
+    different = both - 2 * (sample @ matrix.T) > _DIFFERENT * both
+    return int(np.count_nonzero(different & (sample == 0))) <= _CONTRADICTED * sample.size
 
 
 def _symmetric(matrix: Floats) -> bool:

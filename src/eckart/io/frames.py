@@ -17,6 +17,7 @@ from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.formatting import about_columns
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
+from eckart.io.padded import padded_role
 from eckart.io.roles import (
     NOT_NUMBERS,
     TRUTH_VALUES,
@@ -315,12 +316,16 @@ def _text(name: str, series: Frame, kind: str) -> Text:
 
 
 def _checked(texts: list[Text], series: dict[str, Frame]) -> list[Text]:
-    """Refuse numbers stored as text, unless they name the rows or are declared as categories."""
+    """Refuse numbers stored as text, unless they name the rows, are declared as categories or padded with zeros.
+
+    Zeros in front, as in 007, are the reason to store codes as text.
+    """
     naming = next((text for text in texts if text.unique), None)
     for text in texts:
         kind = series[text.name].dtype
         declared = kind.is_temporal() or repr(kind) != "String"
-        if text is not naming and not declared and (example := _number_as_text(text.values)):
+        kept = text is naming or declared or padded_role(text.values)
+        if not kept and (example := _number_as_text(text.values)):
             raise InputError(
                 f"The column {quoted(text.name)} contains numbers that are stored as text, such as "
                 f"{quoted(example)}. Convert it to numbers with astype(float), or leave it out."

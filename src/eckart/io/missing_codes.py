@@ -10,6 +10,8 @@ CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
 _SCALE_CODES = (-9.0, -8.0, 77.0, 88.0, 97.0, 98.0, 99.0)
 """Codes among the answers of surveys, such as 1 to 5. Among other numbers, they are likely values."""
 _ALL = (*CODES, *_SCALE_CODES)
+_GAPS = {code: 0.5 if code < 0 else 2.0 for code in _SCALE_CODES}
+"""Distance of a code from the answers, relative to their range. An answer below 0 is unlikely where others are not."""
 _LONGEST_SCALE = 20
 _FEWEST = 3
 """Other values that a column needs before one of its values can be far from them."""
@@ -39,7 +41,7 @@ def _counts(column: np.ndarray) -> dict[float, int]:
     found = {}
     for code in np.unique(column[coded]).tolist():
         apart = max(low - code, code - high)
-        if apart > (2 * (high - low) if code in _SCALE_CODES else high - low) and (scale or code in CODES):
+        if apart > _GAPS.get(code, 1.0) * (high - low) and (scale or code in CODES):
             found[code] = int(np.count_nonzero(column == code))
     return found
 

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import eckart as ek
 from eckart.kernel_pca import exact
@@ -52,6 +53,20 @@ def test_products_in_float32_are_measured(kernel: str, monkeypatch: pytest.Monke
         assert d.certificate is not None
         matrix = bounds.exact_kernel(data, kernel, 0.05, 3, 1.0)
         assert not bounds.compared(bounds.centred(matrix), matrix, d, d.certificate)
+
+
+@pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
+def test_the_diagonal_of_sparse_float32_data_is_computed_in_float64(solver: str) -> None:
+    """The trace of the kernel is the sum of its diagonal, and shares are relative to it."""
+    rng = np.random.default_rng(0)
+    data = (rng.uniform(size=(150, 8)) * (rng.uniform(size=(150, 8)) < 0.5)).astype(np.float32)
+    matrix = bounds.exact_kernel(data, "poly", 0.3, 3, 1.0)
+    options = {"kernel": "poly", "gamma": 0.3, "degree": 3, "coef0": 1.0}
+    d = ek.decompose(sparse.csr_array(data), "kernel_pca", k=3, solver=solver, left=True, rng=1, **options)
+    assert d.certificate is not None
+    assert not bounds.compared(bounds.centred(matrix), matrix, d, d.certificate)
+    entries = np.asarray(Kernel("poly", 0.3, 3, 1.0).diagonal(sparse.csr_array(data)))
+    np.testing.assert_allclose(entries, np.diagonal(matrix).astype(float), rtol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "poly", "sigmoid"])

@@ -283,7 +283,8 @@ def column_means(data: Array) -> Array:
 def squared_lengths(data: Matrix) -> Array:
     """Squared lengths of the rows, in float64."""
     if is_sparse(data):
-        return np.asarray(data.multiply(data).sum(axis=1), np.float64).ravel()
+        data = data.astype(np.float64, copy=False)
+        return np.asarray(data.multiply(data).sum(axis=1)).ravel()
     if is_numpy(data):
         return np.asarray(np.einsum("ij,ij->i", data, data, dtype=np.float64))
     data = doubles(data)

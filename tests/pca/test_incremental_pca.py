@@ -361,6 +361,48 @@ def test_bounds_hold_for_batches_of_extreme_size(scale):
     assert (wanted * (1 - 1e-14) <= model.certificate_.upper.astype(np.longdouble) / scale).all()
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("largest", [1, 3, 1000])
+def test_residuals_allow_for_values_that_round_to_subnormal_numbers(largest, dtype):
+    least = np.finfo(dtype).smallest_subnormal
+    units = np.rint(np.random.default_rng(largest).uniform(-largest, largest, (30, 4)))
+    units[0] = largest
+    model = ek.IncrementalPCA(3).partial_fit((units * least).astype(dtype))
+    centred = units - units.mean(axis=0)
+    gram, vectors = centred.T @ centred, model.decomposition_.right.astype(float)
+    values = np.rint(model.decomposition_.values / least).astype(float)
+    residuals = np.linalg.norm(gram @ vectors - vectors * values**2, axis=0) / np.linalg.eigvalsh(gram)[-1]
+    assert (residuals <= model.certificate_.residuals + 1e-13).all()
+
+
+@pytest.mark.parametrize("scale", [1e-315, 1e-200, 1e-162, 1e200])
+@pytest.mark.parametrize("order", ["ZX", "XZ", "ZZXZX"])
+def test_batches_of_zeros_do_not_hide_batches_of_extreme_size(scale, order):
+    """Rows of zeros have no magnitude, so they must not determine the power of two of the others."""
+    table = np.random.default_rng(3).standard_normal((20, 3)) * scale
+    batches = [table if letter == "X" else np.zeros((6, 3)) for letter in order]
+    model = ek.IncrementalPCA(2)
+    for batch in batches:
+        model.partial_fit(batch)
+    exact = np.concatenate(batches).astype(np.longdouble) / scale
+    wanted = np.linalg.svd((exact - exact.mean(axis=0)).astype(float), compute_uv=False)[:2]
+    assert (model.certificate_.lower.astype(np.longdouble) / scale <= wanted * (1 + 1e-14)).all()
+    assert (wanted * (1 - 1e-14) <= model.certificate_.upper.astype(np.longdouble) / scale).all()
+    assert model.certificate_.explained[0] > 0.5
+
+
+@pytest.mark.parametrize("weight", [1e15, 1e89, 1e130])
+def test_components_of_rows_with_huge_weights_are_kept(weight):
+    """The number of rows bounds rounding errors, and is not the sum of the weights."""
+    rows = np.random.default_rng(0).standard_normal((12, 3)) * [1.0, 0.1, 1e-3]
+    model = ek.IncrementalPCA(3)
+    for batch in np.array_split(rows, 2):
+        model.partial_fit(batch, sample_weight=np.full(6, weight))
+    whole = ek.PCA(3).fit(rows, sample_weight=np.full(12, weight)).decomposition_
+    assert model.decomposition_.rows == model.decomposition_.plan.rows == whole.rows == 12
+    assert_allclose(model.decomposition_.values, whole.values, rtol=1e-9)
+
+
 def test_weights_that_sum_to_less_than_the_components_are_refused():
     rows = np.random.default_rng(0).standard_normal((20, 3))
     with pytest.raises(ParameterError, match=r"0\.5 after this batch.*multiply all weights by the same number"):

@@ -14,6 +14,7 @@ from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.backends.symmetric import leading_pairs, squares_without
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.exponent import times_power_of_two
+from eckart.engine.returned import rounding_to_subnormal
 from eckart.engine.solution import is_accurate
 from eckart.engine.standardize.rounding import lapack_eigenvalue_error
 from eckart.errors import NotFiniteError
@@ -69,6 +70,9 @@ class Running:
             lower, upper = np.ldexp(c.lower, exponent), np.ldexp(c.upper, exponent)
             if exponent:  # outwards by one unit: a power of two may lead to subnormal numbers, which are rounded
                 lower, upper = np.maximum(np.nextafter(lower, -np.inf), 0.0), np.nextafter(upper, np.inf)
+        # Relative to the largest value, which is not 0 unless all are.
+        largest = float(np.max(lower, initial=0.0)) or float(np.max(upper, initial=0.0))
+        rounding = 2.0 * unit + rounding_to_subnormal(largest, self.precision)
         if not np.isfinite(upper).all():
             raise NotFiniteError(
                 "The singular values overflow float64. Divide the rows or their weights by a large number first."
@@ -78,7 +82,7 @@ class Running:
             method="pca",
             values=self._outside(times_power_of_two(d.values, exponent)),
             right=self._outside(d.right),
-            rows=round(self.scatter.count),
+            rows=self.scatter.rows,
             weight=float(self.scatter.count),
             norm=float(np.ldexp(self.scatter.total**0.5, exponent)),
             mean=self.mean,
@@ -87,7 +91,7 @@ class Running:
                 c,
                 lower=lower,
                 upper=upper,
-                residuals=np.minimum(c.residuals + 2.0 * unit, 1.0),
+                residuals=np.minimum(c.residuals + rounding, 1.0),
                 angle=c.angle if every else min(1.0, c.angle + unit * d.k**0.5),
             ),
             plan=_plan(self.scatter, self.k),
@@ -143,7 +147,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
         method="pca",
         values=from_numpy(np.sqrt(squares[:k]), right),
         right=right,
-        rows=round(scatter.count),
+        rows=scatter.rows,
         columns=size,
         norm=scatter.total**0.5,
         weight=float(scatter.count),
@@ -229,9 +233,7 @@ def _plan(scatter: Scatter, k: int) -> Plan:
     else:
         why = _note(scatter)
     solver = "gram" if scatter.gram is not None else "direct"
-    return Plan(
-        "pca", solver, round(scatter.count), columns, k, 1, 16 * int(held.shape[0]) * columns, why, {"center": True}
-    )
+    return Plan("pca", solver, scatter.rows, columns, k, 1, 16 * int(held.shape[0]) * columns, why, {"center": True})
 
 
 def _note(scatter: Scatter) -> Note:

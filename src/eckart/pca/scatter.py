@@ -56,6 +56,12 @@ class Scatter:
     """trace E."""
     lost_norm: float = 0.0
     """Bound of the largest eigenvalue of E."""
+    weighted_rows: int | None = None
+    """Number of rows if they are weighted."""
+
+    @property
+    def rows(self) -> int:
+        return round(self.count) if self.weighted_rows is None else self.weighted_rows
 
     @property
     def mean(self) -> Array:
@@ -64,6 +70,12 @@ class Scatter:
     @property
     def exact(self) -> bool:
         return self.lost == 0.0
+
+    @property
+    def zero(self) -> bool:
+        """Whether all rows are zero, so that they have no magnitude and thus no exponent."""
+        xp = namespace(self.center)
+        return self.total == 0.0 and not bool(xp.any(self.center != 0.0)) and not bool(xp.any(self.rest != 0.0))
 
     @property
     def total(self) -> float:
@@ -101,7 +113,7 @@ def weighted_scatter(opened: Opened, weights: np.ndarray, k: int) -> Scatter:
     result = _factor_of(centred, roots, int(total) if float(total).is_integer() else total)
     if not np.isfinite(result.total):
         refuse_not_finite(opened.matrix.matrix, opened.metadata)
-    result = replace(result, exponent=opened.exponent)
+    result = replace(result, exponent=opened.exponent, weighted_rows=int(rows.shape[0]))
     columns = int(rows.shape[1])
     if columns <= EXACT_COLUMNS and rows.shape[0] >= columns:
         return _with_matrix(result)
@@ -144,7 +156,7 @@ def _residual(d: Decomposition) -> float:
 
 def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
     """The scatter of the rows of both; if something must be dropped, k components stay reliable."""
-    exponent = min(first.exponent, second.exponent)
+    exponent = min((part.exponent for part in (first, second) if not part.zero), default=0)
     first, second = _rescaled(first, exponent), _rescaled(second, exponent)
     count = first.count + second.count
     xp = namespace(first.center)
@@ -166,6 +178,7 @@ def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
         mean_error=max(first.mean_error, second.mean_error) + gamma(8) * (_norm(apart) + _norm(rests) + _norm(rest)),
         lost=first.lost + second.lost,
         lost_norm=first.lost_norm + second.lost_norm,
+        weighted_rows=first.rows + second.rows,
     )
     base = replace(base, rounding=base.rounding + gamma(8) * base.total)
     columns = int(row.shape[0])

@@ -17,7 +17,7 @@ from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
 from eckart.analysis.recommendation import Recommendation, has_one_direction, recommend, why_these
-from eckart.analysis.square_tables import OF_PAIRS, inner_products, recognise
+from eckart.analysis.square_tables import OF_PAIRS, inner_products, recognise_for
 from eckart.analysis.unusual import Outliers, dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
@@ -202,8 +202,8 @@ def _problem(
 ) -> _Problem:
     """The table as it is; if it has distances, and the user chose no method, the inner products behind them."""
     chosen = method if isinstance(method, Method) else get_method(method or "pca")
-    square = recognise(table) if chosen.name in ("pca", "svd") else None
-    if square is None or (square.kind == "distances" and chosen.name == "svd" and not square.completed):
+    square = recognise_for(chosen.name, table)
+    if square is None:
         return _Problem(table, chosen, options, ranks)
     if square.kind in OF_PAIRS and ranks == "auto":
         ranks = None  # rules about noise need rows that are observations

@@ -73,6 +73,15 @@ def recognise(source: DataSource) -> SquareTable | None:
     return None if whole is None else _kind(whole, completed=whole is not source)
 
 
+def recognise_for(method: str, source: DataSource) -> SquareTable | None:
+    """The square table that a method treats in a special way; None for other tables."""
+    if method not in ("pca", "svd"):
+        return None
+    square = recognise(source)
+    as_it_is = method == "svd" and square is not None and square.kind == "distances" and not square.completed
+    return None if as_it_is else square
+
+
 def _kind(source: DataSource, *, completed: bool) -> SquareTable | None:
     """What a square table contains; None if it is not symmetric."""
     matrix = np.asarray(getattr(source, "matrix", source), np.float64)
@@ -113,6 +122,22 @@ def _symmetric(matrix: Floats) -> bool:
     return bool(np.ptp(matrix) > 0) and np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE * size)
 
 
+def _is_triangle(known: np.ndarray) -> bool:
+    """Whether the known entries are one triangle, with all of its diagonal or none of it."""
+    lower, upper = known[np.tril_indices_from(known, -1)], known[np.triu_indices_from(known, 1)]
+    diagonal = known.diagonal()
+    if diagonal.any() != diagonal.all():
+        return False
+    return bool((lower.all() and not upper.any()) or (upper.all() and not lower.any()))
+
+
+def _implied_diagonal(filled: Floats) -> float | None:
+    """Distances to themselves are 0, and correlations 1; None if the values may be either."""
+    if filled.min() >= 0 and filled.max() <= 1:
+        return None
+    return 1.0 if np.abs(filled).max() <= 1 else 0.0
+
+
 def _completed(matrix: Floats, source: DataSource) -> MemorySource | None:
     """A table of which only one triangle is known, with both; None if other entries are missing."""
     metadata = getattr(source, "metadata", Metadata())
@@ -120,20 +145,15 @@ def _completed(matrix: Floats, source: DataSource) -> MemorySource | None:
     if square is None:
         return None
     known = ~np.isnan(square)
-    lower, upper, diagonal = (
-        known[np.tril_indices_from(known, -1)],
-        known[np.triu_indices_from(known, 1)],
-        known.diagonal(),
-    )
-    halves = (lower.all() and not upper.any()) or (upper.all() and not lower.any())
-    if not halves or diagonal.any() != diagonal.all():
+    if not _is_triangle(known):
         return None
     filled = np.where(known, square, 0.0)
     filled = filled + filled.T - np.diag(filled.diagonal())
-    if not diagonal.any():  # distances to themselves are 0, and correlations 1
-        if filled.min() >= 0 and filled.max() <= 1:
-            return None  # could be either
-        np.fill_diagonal(filled, 1.0 if np.abs(filled).max() <= 1 else 0.0)
+    if not known.diagonal().any():
+        diagonal = _implied_diagonal(filled)
+        if diagonal is None:
+            return None
+        np.fill_diagonal(filled, diagonal)
     names = metadata.row_names or metadata.column_names
     notes, parsing = (
         tuple(note for note in some if note.code not in _OF_GAPS) for some in (metadata.notes, metadata.parsing_notes)

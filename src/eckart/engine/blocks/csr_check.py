@@ -82,26 +82,33 @@ def _coordinates(matrix: Matrix) -> tuple[Array, ...]:
     return tuple(matrix.coords) if matrix.format == "coo" else ()
 
 
+def _fault(matrix: Matrix) -> str | None:
+    """Why the indices of a SciPy matrix are unsafe, or None; formats without arrays of indices are safe."""
+    if matrix.format == "csr":
+        return csr_fault(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
+    if matrix.format == "csc":
+        return csr_fault(matrix.data, matrix.indices, matrix.indptr, matrix.shape[::-1])
+    if matrix.format == "bsr":
+        height, width = matrix.blocksize
+        blocks = (matrix.shape[0] // height, matrix.shape[1] // width)
+        return csr_fault(matrix.data[:, 0, 0], matrix.indices, matrix.indptr, blocks)
+    return _coordinates_fault(matrix) if matrix.format == "coo" else None
+
+
+def _coordinates_fault(matrix: Matrix) -> str | None:
+    coordinates = _coordinates(matrix)
+    if any(len(index) != len(matrix.data) for index in coordinates):
+        return "the number of coordinates is not equal to the number of values"
+    faults = [_range_fault(index, size) for index, size in zip(coordinates, matrix.shape, strict=True)]
+    return next(filter(None, faults), None)
+
+
 def check_sparse(matrix: Matrix) -> None:
     """Refuse a SciPy matrix with an index outside its shape, before any conversion uses it."""
-    fault = None
     for part in (*(getattr(matrix, name, None) for name in ("data", "indices", "indptr")), *_coordinates(matrix)):
         if isinstance(part, np.ndarray):
             check_mapped(part)
-    if matrix.format == "csr":
-        fault = csr_fault(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
-    elif matrix.format == "csc":
-        fault = csr_fault(matrix.data, matrix.indices, matrix.indptr, matrix.shape[::-1])
-    elif matrix.format == "bsr":
-        height, width = matrix.blocksize
-        blocks = (matrix.shape[0] // height, matrix.shape[1] // width)
-        fault = csr_fault(matrix.data[:, 0, 0], matrix.indices, matrix.indptr, blocks)
-    elif matrix.format == "coo":
-        sizes = [len(index) for index in _coordinates(matrix)]
-        faults = [_range_fault(index, size) for index, size in zip(_coordinates(matrix), matrix.shape, strict=True)]
-        fault = next(filter(None, faults), None)
-        if {*sizes, len(matrix.data)} != {len(matrix.data)}:
-            fault = "the number of coordinates is not equal to the number of values"
+    fault = _fault(matrix)
     if fault:
         raise InputError(
             f"The sparse matrix is damaged: {fault}. Computing with it would read invalid memory. "

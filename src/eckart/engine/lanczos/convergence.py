@@ -128,10 +128,10 @@ def stop_if_not_worth(
 
     `bulk`: whether the k-th value lies among those that follow (`is_in_bulk`).
     """
-    last = max(float(values[target.k - 1]), 1e-300) if target.k is not None else 0.0
-    if target.worth is None or not last:
+    if target.worth is None or target.k is None:
         return
-    beyond = float(values[target.k]) if target.k is not None and len(values) > target.k else 0.0
+    last = max(float(values[target.k - 1]), 1e-300)
+    beyond = float(values[target.k]) if len(values) > target.k else 0.0
     expected = 0.0 if converged else schedule.expected_steps(needed_residual(target.tolerance, last, beyond))
     if expected is None and bulk:
         expected = _BULK_STEPS

@@ -120,8 +120,17 @@ def choose_frozen(
         if needed > expected:
             found.append(Frozen(count, needed, expected))
     found.sort(key=lambda frozen: frozen.expected - frozen.needed)
-    verified = (_verified(frozen, values, coupling, k, 2.0 * goal) for frozen in found[:_VERIFIED])
-    return next((frozen for frozen in verified if frozen is not None), None)
+    return _first_verified(found[:_VERIFIED], values, coupling, k, 2.0 * goal)
+
+
+def _first_verified(
+    candidates: list[Frozen], values: np.ndarray, coupling: np.ndarray, k: int, allowed: float
+) -> Frozen | None:
+    for candidate in candidates:
+        verified = _verified(candidate, values, coupling, k, allowed)
+        if verified is not None:
+            return verified
+    return None
 
 
 def _verified(frozen: Frozen, values: np.ndarray, coupling: np.ndarray, k: int, allowed: float) -> Frozen | None:

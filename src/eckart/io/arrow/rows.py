@@ -173,17 +173,16 @@ def _assembled(
     *,
     parquet: bool,
 ) -> ArrowRows:
-    kept = [(piece, count) for piece, count in zip(pieces, counts, strict=True) if count]
-    edges = (0, *itertools.accumulate(count for _, count in kept))
+    pieces = list(itertools.compress(pieces, counts))  # without the empty ones
+    counts = [count for count in counts if count]
+    edges = (0, *itertools.accumulate(counts))
     few = edges[-1] <= MOST_NAMES
-    texts = _texts(states, [piece for piece, _ in kept], [count for _, count in kept], roles, parquet) if few else {}
+    texts = _texts(states, pieces, counts, roles, parquet) if few else {}
     metadata = source_of(roles, texts, empty_matrix(roles), name).metadata
     if roles.texts and not few:
         metadata = replace(metadata, notes=(*metadata.notes, names_dropped([roles.names[j] for j in roles.texts])))
     long = tuple(long_integers(roles.types))
-    return ArrowRows(
-        states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, metadata, long
-    )
+    return ArrowRows(states, tuple(pieces), edges, roles.numbers, roles.single, parquet, metadata, long)
 
 
 def _pieces_of(file: int, pieces: list[tuple[int, int]], counts: list[int]) -> list[tuple[int, int]]:

@@ -20,10 +20,8 @@ def in_pairs(rows: Rows, targets: Sequence[Target]) -> Rows:
     if split := _side_by_side(rows):
         return _of_pairs(split, values, vectors)
     own = [row for row in rows if _fits(row, values, vectors)]
-    entries = [entry for row in own for entry in row.entries]
     asked = targets[values].value
-    listed, pairs = _paired(entries, len(asked) if isinstance(asked, list) else 1)
-    pairs = _as_listed(pairs, listed) if listed else pairs
+    pairs = _pairs_in(own, len(asked) if isinstance(asked, list) else 1)
     if not pairs or not _is_ordered(own):
         return rows
     return [*_of_pairs(pairs, values, vectors), *[row for row in rows if row not in own]]
@@ -31,6 +29,12 @@ def in_pairs(rows: Rows, targets: Sequence[Target]) -> Rows:
 
 def _of_pairs(pairs: list[tuple[Typed, Grid]], values: int, vectors: int) -> Rows:
     return [named([x for x, _ in pairs], values), named([v for _, v in pairs], vectors)]
+
+
+def _pairs_in(rows: Rows, count: int) -> list[tuple[Typed, Grid]]:
+    """The numbers and vectors next to each other, in the order of the `count` eigenvalues in front of them, if any."""
+    listed, pairs = _paired([entry for row in rows for entry in row.entries], count)
+    return _as_listed(pairs, listed) if listed else pairs
 
 
 def _as_listed(pairs: list[tuple[Typed, Grid]], listed: list[Typed]) -> list[tuple[Typed, Grid]]:

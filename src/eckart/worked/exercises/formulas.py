@@ -49,6 +49,17 @@ def roots_as_signs(text: str) -> str:
     return text
 
 
+def _repeated_root(factor: re.Match[str]) -> list[str]:
+    """The root of a factor, as often as its power says."""
+    constant = factor[3] or factor[4]
+    if not constant:
+        root = "0"
+    else:
+        first, second = factor[1] == "-", (factor[2] or factor[5]) == "-"
+        root = f"-{constant}" if first == second else constant
+    return [root] * int(factor[6] or factor[7] or 1)
+
+
 def roots_of_factors(text: str) -> str:
     """The text with the eigenvalues for a factored characteristic polynomial, unless it states them.
 
@@ -60,9 +71,5 @@ def roots_of_factors(text: str) -> str:
     found = _POLYNOMIAL.search(text)
     if found is None or not (found[1] or found[3]) or _SOLVED.search(text[: found.start()] + text[found.end() :]):
         return text
-    roots: list[str] = []
-    for one in _ROOT.finditer(found[2]):
-        first, second = one[1] == "-", (one[2] or one[5]) == "-"
-        sign = "-" if (one[3] or one[4]) and first == second else ""
-        roots += [f"{sign}{one[3] or one[4] or 0}"] * int(one[6] or one[7] or 1)
+    roots = [root for factor in _ROOT.finditer(found[2]) for root in _repeated_root(factor)]
     return f"{text[: found.start()]}lambda = {', '.join(roots)}{text[found.end() :]}"

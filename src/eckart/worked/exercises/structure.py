@@ -111,12 +111,7 @@ def _combined(rows: Rows, targets: Targets) -> Rows:
     if basis is None or target is None:
         return rows
     columns = [int(x) for x in targets[basis].value]
-    rest: Rows = []
-    lines: dict[int, dict[int, Typed]] = {}
-    for row in rows:
-        line = _line(row, columns)
-        rest += [row] if line is None else []
-        lines |= dict([line]) if line else {}
+    lines, rest = _lines(rows, columns)
     if any(map(_is_combination, lines.items())):
         return [*rest, named([_coordinates(lines, columns)], target)]
     plain = lines and not any(row.equals for row in rows)
@@ -143,6 +138,19 @@ def _weights(row: Row, length: int) -> tuple[Typed, ...]:
     terms = {index[1]: x for name, x in row.equals[0].terms if (index := re.fullmatch(r"[xX]_?([1-9])", name))}
     complete = len(terms) == len(row.equals[0].terms) > 1 and all(int(index) <= length for index in terms)
     return tuple(terms.get(str(i), _ZERO) for i in range(1, length + 1)) if complete else ()
+
+
+def _lines(rows: Rows, basis: list[int]) -> tuple[dict[int, dict[int, Typed]], Rows]:
+    """The coordinates by the number of the row, and the rows that have none."""
+    lines: dict[int, dict[int, Typed]] = {}
+    rest: Rows = []
+    for row in rows:
+        line = _line(row, basis)
+        if line is None:
+            rest.append(row)
+        else:
+            lines[line[0]] = line[1]
+    return lines, rest
 
 
 def _is_combination(line: tuple[int, dict[int, Typed]]) -> bool:

@@ -132,11 +132,17 @@ def _judged(given: Sequence[tuple[Piece, int]], targets: Sequence[Target]) -> Ve
     return _incomplete(asked, begun=bool(given)) if asked else Verdict(RIGHT, tr("Right."))
 
 
+def _may_be_renamed(piece: Piece) -> bool:
+    """Whether a wrong part has a name that can be wrong: a nearly right value and a percentage have the right one."""
+    return bool(piece.part.name) and piece.verdict.status != ALMOST and not any(x.percent for x in piece.part.flat)
+
+
 def _renamed(piece: Piece, place: int, targets: Sequence[Target]) -> Verdict:
     """The verdict on a wrong part; one that is the right value of something else has the wrong name."""
+    if not _may_be_renamed(piece):
+        return piece.verdict
     others = [one for i, one in enumerate(targets) if i != place and not is_weak(one)]
-    named = piece.part.name and piece.verdict.status != ALMOST and not any(x.percent for x in piece.part.flat)
-    fitting = next((one for one in others if named and compare(piece.part, one)), None)
+    fitting = next((one for one in others if compare(piece.part, one)), None)
     if fitting is None:
         return piece.verdict
     return replace(piece.verdict, message=tr("This is the right value of {name}.", name=fitting.shown))

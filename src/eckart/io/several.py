@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
@@ -152,19 +152,20 @@ def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
     found, links, seen = list[Path](), list[Path](), 0
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(_visible(folders))
-        visible = _visible(files)
-        for path in map(Path(place).joinpath, (*folders, *visible)):
-            wanted = path.suffix.lower() in suffixes
-            if path.is_symlink() and (wanted or path.is_dir()):
-                links.append(path)
-            elif wanted and path.name in visible:
-                found.append(path)
+        below = Path(place).joinpath
+        tables = _with_suffix(map(below, _visible(files)), suffixes)
+        found += [path for path in tables if not path.is_symlink()]
+        links += [path for path in (*map(below, folders), *tables) if path.is_symlink()]
         seen += len(folders) + len(files)
         if not found and seen > _MOST_OTHERS:
             return []
     if links:
         refuse_link(min(links), folder, "folder")
     return list(map(str, sorted(found)))
+
+
+def _with_suffix(paths: Iterable[Path], suffixes: Sequence[str]) -> list[Path]:
+    return [path for path in paths if path.suffix.lower() in suffixes]
 
 
 def _visible(names: Sequence[str]) -> list[str]:

@@ -90,7 +90,7 @@ def chebyshev_bound(
             break
         if distances[-1] < 0.0 and run.excludes(needed, length):
             return ChebyshevBound(run.smallest_bound(needed, length)), passes
-        if run.degree >= _TRUSTED and run.degree % _RECENT == 0:
+        if run.is_due:
             rate = max((distances[-1 - _RECENT] - distances[-1]) / _RECENT, 1e-300)
             again = run.again(wanted.scale(run.top))
             afresh = first / max(again.angle(needed), 1e-300)
@@ -189,6 +189,11 @@ class _Recurrence:
     @property
     def degree(self) -> int:
         return len(self.errors)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether to predict the passes to come: now and then, once the first of them have shown the rate."""
+        return self.degree >= _TRUSTED and self.degree % _RECENT == 0
 
     @property
     def top(self) -> float:

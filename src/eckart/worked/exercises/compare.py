@@ -236,9 +236,9 @@ def matrix(part: Part, target: Target) -> Verdict:
     true, given, scale = target.value, part.grid(), scale_of(target)
     if given.shape != true.shape and 1 in given.shape and len(part.flat) == len(true):
         given = shaped(part.flat, true.shape)
-    if given.shape == true.shape and _same(given, true, scale):
+    if _same(given, true, scale):
         return right()
-    if given.shape == true.T.shape and max(true.shape) > 1 and _same(given, true.T, scale):
+    if max(true.shape) > 1 and _same(given, true.T, scale):
         return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
     if given.shape != true.shape:
         return wrong_shape(given, true)
@@ -258,6 +258,8 @@ def wrong_shape(given: Grid, true: Any) -> Verdict:
 
 
 def _same(given: Grid, true: sp.Matrix, scale: Decimal) -> bool:
+    if given.shape != true.shape:
+        return False
     return all(close(given.rows[i][j], true[i, j], scale) for i in range(true.rows) for j in range(true.cols))
 
 

@@ -95,9 +95,11 @@ _OTHERS = """
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists the mapped files of a process")
 @pytest.mark.parametrize("kind", ["arrow", "torch"])
-def test_tables_and_tensors_in_a_truncated_file_are_refused(path, kind):
+@pytest.mark.parametrize("name", ["table.npy", "table.sorted", "a b (deleted)"])
+def test_tables_and_tensors_in_a_truncated_file_are_refused(path, kind, name):
     if kind == "torch":
         pytest.importorskip("torch")
+    path = path.rename(path.with_name(name))
     command = [sys.executable, "-c", textwrap.dedent(_OTHERS), str(path), kind]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -123,6 +125,15 @@ def test_maps_of_removed_and_replaced_files_are_read(path, tmp_path, table):
     np.testing.assert_array_equal(ek.decompose(mapped, k=2).values, expected)
     path.unlink()
     np.testing.assert_array_equal(ek.decompose(mapped, k=2).values, expected)
+
+
+def test_copies_of_a_map_and_views_of_them_are_read(path, table):
+    """They are np.memmap without a file: a slice of one led to TypeError."""
+    mapped = np.load(path, mmap_mode="r")
+    for view in (mapped.copy()[10:], mapped[[5, 9, 1, 7]][:3], mapped[mapped[:, 0] > 0][:, 1:], (mapped * 2)[::-1]):
+        np.testing.assert_array_equal(ek.decompose(view, k=2).values, ek.decompose(np.array(view), k=2).values)
+    with pytest.raises(ek.errors.InputError):
+        ek.decompose(mapped[_ROWS:], k=2)
 
 
 def test_maps_with_an_offset_and_parts_of_them_are_read(tmp_path, table):

@@ -27,7 +27,7 @@ def _check_base(array: np.ndarray) -> None:
     base: object = array
     start, name = 0, "The mapped file"
     while isinstance(base, np.ndarray | memoryview):
-        if isinstance(base, np.memmap):
+        if isinstance(base, np.memmap) and base.offset is not None:  # copies of a map are np.memmap as well
             start, name = base.offset - base.offset % mmap.ALLOCATIONGRANULARITY, _name(base)
         base = base.base if isinstance(base, np.ndarray) else base.obj
     if not isinstance(base, mmap.mmap) or not array.size:
@@ -46,7 +46,7 @@ def check_ranges(ranges: Iterable[tuple[int, int]]) -> None:
     """
     maps = Path("/proc/self/maps")
     lines = maps.read_bytes().splitlines() if maps.exists() else []
-    files = [_mapping(line) for line in lines if b" /" in line and b".so" not in line]
+    files = [_mapping(line) for line in lines if b" /" in line]
     for start, end in ranges:
         for first, last, offset, path in files:
             if first <= start < last and Path(path).is_file():

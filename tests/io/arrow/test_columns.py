@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import feather, parquet
+from pyarrow import compute, feather, ipc, parquet
 
 import eckart as ek
 
@@ -52,6 +52,38 @@ def test_a_dictionary_of_numbers_is_read_as_its_numbers(tmp_path: Path, kind: pa
     assert matrices[0].dtype == matrices[1].dtype
     for name in ("column_names", "notes", "column_roles"):
         assert getattr(first.metadata, name) == getattr(second.metadata, name)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("compression", ["uncompressed", "zstd"])
+def test_runs_bytes_for_bits_and_lists_of_decimals_are_read_as_numbers(
+    tmp_path: Path, compression: str, stream: bool
+) -> None:
+    rows = 3000
+    steps = np.repeat(RNG.normal(size=rows // 100), 100)
+    bits = RNG.integers(0, 2, rows, dtype=np.int8)
+    tenths = RNG.integers(-99, 99, 2 * rows)
+    decimals = pa.array([Decimal(int(i)) / 10 for i in tenths], pa.decimal128(5, 1))
+    columns = {
+        "steps": compute.run_end_encode(pa.array(steps)),
+        "codes": compute.run_end_encode(pa.array([None] * 10 + [7] * (rows - 10))),
+        "bits": pa.ExtensionArray.from_storage(pa.bool8(), pa.array(bits)),
+        "pair": pa.FixedSizeListArray.from_arrays(decimals, 2),
+    }
+    with pa.OSFile(str(tmp_path / "x.arrow"), "wb") as file:
+        table = pa.table(columns)
+        options = ipc.IpcWriteOptions(compression=None if compression == "uncompressed" else compression)
+        with ipc.new_file(file, table.schema, options=options) as writer:
+            writer.write_table(table, max_chunksize=1111)
+    codes = np.r_[np.full(10, np.nan), np.full(rows - 10, 7)]
+    expected = np.column_stack([steps, codes, bits, [float(Decimal(int(i)) / 10) for i in tenths[::2]]])
+    source = ek.open_data(tmp_path / "x.arrow", stream=stream)
+    found = source.read(0, rows) if stream else source.matrix
+    assert source.metadata.column_names == ("steps", "codes", "bits", "pair[0]", "pair[1]")
+    np.testing.assert_array_equal(found[:, :4], expected)
+    np.testing.assert_array_equal(ek.open_data(table).matrix, found)
+    named = ek.open_data(tmp_path / "x.arrow", stream=stream, row_names="codes")
+    assert named.metadata.column_names == ("steps", "bits", "pair[0]", "pair[1]")
 
 
 @pytest.mark.parametrize("stream", [False, True])

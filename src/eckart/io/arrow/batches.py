@@ -71,7 +71,7 @@ class ArrowPieces:
     def check_sizes(self, name: str, memory: int | None) -> None:
         """Refuse more rows than the file has room for, and batches that take more than the allowed memory to decode."""
         types = [self.schema.field(j).type for j in self.wanted]
-        self._check_rows(stored=sum(map(_bits, types)))
+        self._check_rows(stored=sum(_bits(kind) for kind in types if not _has_runs(kind)))
         packed = any(head.packed for head in self._heads)
         decoded = sum(_bits(kind) for kind in types if packed or not _is_fixed(kind))
         most = max(head.rows for head in self._heads)
@@ -205,7 +205,16 @@ def _copied(stored: _Bytes, spans: Sequence[Span]) -> mmap.mmap:
 def _bits(kind: pa.DataType) -> int:
     """Bits of one row, by the columns of the matrix."""
     width = width_of(kind)
-    return width * int(element_type(kind).bit_width) if width else int(kind.bit_width)
+    if width:
+        return width * int(element_type(kind).bit_width)
+    return int((kind.value_type if _has_runs(kind) else kind).bit_width)
+
+
+def _has_runs(kind: pa.DataType) -> bool:
+    """Whether a value may stand for many rows."""
+    from pyarrow import types
+
+    return bool(types.is_run_end_encoded(kind))
 
 
 def _is_fixed(kind: object) -> bool:

@@ -11,7 +11,7 @@ from eckart.engine.blocks.rounded import is_rounded, rounding_notes
 from eckart.environment import check_fits
 from eckart.errors import NotFiniteError
 from eckart.formatting import about_columns, quoted
-from eckart.io.arrow.plain_columns import list_parts, width_of
+from eckart.io.arrow.plain_columns import decoded, is_bool8, list_parts, stored_type, width_of
 from eckart.io.roles import TRUTH_VALUES, Text
 from eckart.notes import Note
 
@@ -32,9 +32,12 @@ def kind_of(arrow_type: pa.DataType) -> str:
     if types.is_dictionary(arrow_type):
         kind = kind_of(arrow_type.value_type)
         return kind if kind in ("number", "truth", "text") else "other"
+    if types.is_run_end_encoded(arrow_type):
+        kind = kind_of(arrow_type.value_type)
+        return kind if kind in ("number", "truth") else "other"
     tests = (
         ("number", (types.is_integer, types.is_floating, types.is_decimal)),
-        ("truth", (types.is_boolean,)),
+        ("truth", (types.is_boolean, is_bool8)),
         ("text", (types.is_string, types.is_large_string, lambda found: str(found) == "string_view")),
         # Intervals (months, days and nanoseconds) are temporal but cannot be written as text.
         ("date", (lambda found: types.is_temporal(found) and not types.is_interval(found),)),
@@ -43,18 +46,12 @@ def kind_of(arrow_type: pa.DataType) -> str:
     return next((kind for kind, of_kind in tests if any(test(arrow_type) for test in of_kind)), "other")
 
 
-def stored_type(arrow_type: pa.DataType) -> pa.DataType:
-    """The type of the values themselves: a dictionary is a way to store them, and Parquet does not tell it apart."""
-    from pyarrow import types
-
-    return arrow_type.value_type if types.is_dictionary(arrow_type) else arrow_type
-
-
 def text_of(name: str, column: pa.ChunkedArray, kind: str = "text") -> Text:
     """A column as strings, one per row, missing ones empty. Equal strings are one object."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    column = decoded(column)
     if kind_of(column.type) != "text":
         column = pc.cast(column, pa.string())
     known: dict[str, str] = {"": ""}
@@ -96,7 +93,7 @@ def _plain(column: pa.ChunkedArray, target: pa.DataType) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = pc.cast(column, stored_type(column.type))
+    column = pc.cast(decoded(column), stored_type(column.type))
     if pa.types.is_boolean(column.type):
         column = pc.cast(column, pa.uint8())
     if pa.types.is_decimal(column.type):

@@ -26,7 +26,7 @@ def width_of(kind: pa.DataType) -> int:
     if not pa.types.is_fixed_size_list(kind):
         return 0
     types, inner = pa.types, kind.value_type
-    known = types.is_integer(inner) or types.is_floating(inner) or types.is_boolean(inner)
+    known = any(test(inner) for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
     return int(kind.list_size) if known else 0
 
 
@@ -50,13 +50,41 @@ def _decoded(field: pa.Field) -> pa.DataType | None:
     if _is_decimal_text(field):
         return pa.float64()
     if isinstance(kind, pa.BaseExtensionType):
-        return pa.bool_() if kind.extension_name == "arrow.bool8" else None
+        return pa.bool_() if is_bool8(kind) else None
     if types.is_decimal(kind):
         return pa.float64() if kind.bit_width != 128 else None
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         inner = kind.value_type
         return inner if types.is_integer(inner) or types.is_floating(inner) else None
     return None
+
+
+def is_bool8(kind: pa.DataType) -> bool:
+    """Whether the values are true and false of one byte each."""
+    import pyarrow as pa
+
+    return isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "arrow.bool8"
+
+
+def stored_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the values themselves: dictionaries, runs and bytes for bits are ways to store them."""
+    import pyarrow as pa
+
+    if is_bool8(kind):
+        return pa.bool_()
+    return kind.value_type if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind) else kind
+
+
+def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Runs and bytes for bits as their values, which Arrow does not cast to other types; other columns unchanged."""
+    import pyarrow as pa
+
+    kind = column.type
+    if not pa.types.is_run_end_encoded(kind) and not is_bool8(kind):
+        return column
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array([_decode(chunk, stored_type(kind)) for chunk in column.chunks], stored_type(kind))
+    return _decode(column, stored_type(kind))
 
 
 def _decode(column: pa.Array, target: pa.DataType) -> pa.Array:
@@ -131,7 +159,10 @@ def list_parts(column: pa.Array | pa.ChunkedArray) -> list[pa.Array] | list[pa.C
         return [pa.chunked_array([parts[place] for parts in chunks], kind) for place in range(width)]
     column = column.storage if isinstance(column.type, pa.BaseExtensionType) else column
     first, count = column.offset * width, len(column)
-    values = pc.cast(column.values.slice(first, count * width), kind, safe=False)
+    values = column.values.slice(first, count * width)
+    if pa.types.is_decimal(values.type):
+        values = pc.cast(values, pa.string())  # exact; see `columns`
+    values = pc.cast(values, kind, safe=False)
     parts = [values.take(_indices(place, width, count)) for place in range(width)]
     if column.null_count:
         missing = pa.nulls(1, kind)[0]

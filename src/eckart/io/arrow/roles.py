@@ -14,8 +14,8 @@ import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
 from eckart.formatting import about_columns
-from eckart.io.arrow.columns import kind_of, number_notes, stored_type, text_of, truth_roles
-from eckart.io.arrow.plain_columns import element_type, place_names, width_of
+from eckart.io.arrow.columns import kind_of, number_notes, text_of, truth_roles
+from eckart.io.arrow.plain_columns import element_type, place_names, stored_type, width_of
 from eckart.io.roles import NOT_NUMBERS, Parts, Text, assemble, check_row_names, unique_names
 from eckart.notes import Note
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
-from eckart.errors import FileError, NotFiniteError
+from eckart.errors import FileError, NotFiniteError, ParameterError
 from eckart.io.text import rows as text_rows
 
 
@@ -244,12 +244,61 @@ def test_a_wrong_cell_in_a_column_that_is_left_out(tmp_path, cell):
 
 
 @pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "koi8-r", "iso8859-15", "mac-roman"])
+@pytest.mark.usefixtures("small_pieces")
+def test_texts_with_one_byte_per_character_are_read_in_blocks(tmp_path, encoding, packed):
+    name, blank = ("\u0431\u0430", "\u00a0") if encoding == "koi8-r" else ("d\u00e9j\u00e0", "\u00a0")
+    text = f"{name},b\n" + "".join(f"{i}.5,{blank}{i % 7}\n" for i in range(200))
+    path = tmp_path / ("a.csv.gz" if packed else "a.csv")
+    path.write_bytes(gzip.compress(text.encode(encoding)) if packed else text.encode(encoding))
+    source = ek.open_data(path, stream=True, encoding=encoding)
+    assert source.metadata.column_names == (name, "b")
+    np.testing.assert_array_equal(source.read(0, 200), [[i + 0.5, i % 7] for i in range(200)])
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1253"])
+@pytest.mark.usefixtures("small_pieces")
+def test_a_byte_outside_the_stated_encoding_is_named_with_its_line(tmp_path, encoding):
+    plain = lines(lambda i: i % 7).encode()
+    np.testing.assert_array_equal(*both(tmp_path, plain, encoding=encoding))
+    whole, blocks = both(tmp_path, plain.replace(b"-250", b"\xaa250"), encoding=encoding)
+    assert f"line 252: the text is not valid {encoding}" in whole
+    assert blocks == whole
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "cp037", "utf-16-le"])
+@pytest.mark.usefixtures("small_pieces")
+def test_texts_that_cannot_be_decoded_in_parts_are_refused(tmp_path, encoding):
+    whole, blocks = both(tmp_path, lines(lambda i: i % 7).encode(encoding), encoding=encoding)
+    assert whole.shape == (300, 3)
+    assert f"iconv -f {encoding}" in blocks
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_the_encoding_is_part_of_the_fingerprint(tmp_path):
+    (tmp_path / "a.csv").write_text(lines(lambda i: i))
+    latin, other, again = (
+        ek.open_data(tmp_path / "a.csv", stream=True, encoding=encoding).fingerprint()
+        for encoding in ("latin-1", "koi8-r", "latin-1")
+    )
+    assert latin == again
+    assert latin != other
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_unknown_encodings_are_refused_in_blocks(tmp_path):
+    (tmp_path / "a.csv").write_text(lines(lambda i: i))
+    with pytest.raises(ParameterError, match="'klingon' is not supported"):
+        ek.open_data(tmp_path / "a.csv", stream=True, encoding="klingon")
+
+
+@pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.usefixtures("small_pieces")
 def test_the_command_that_converts_to_utf8_works(tmp_path, packed):
     text = "town,a,b\n" + "".join(f"Orl\u00e9ans {i},{i},{i % 3}\n" for i in range(200))
     path = tmp_path / ("a b.csv.gz" if packed else "a b.csv")
     path.write_bytes(gzip.compress(text.encode("latin-1")) if packed else text.encode("latin-1"))
-    with pytest.raises(FileError, match="iconv") as caught:
+    with pytest.raises(FileError, match=r"\(probably windows-1252\), or convert the file first: .*iconv") as caught:
         ek.open_data(path, stream=True)
     subprocess.run(["sh", "-c", str(caught.value).partition("first: ")[2]], check=True)
     converted = ek.open_data(tmp_path / path.name.replace("a b", "a b-utf8"), stream=True)

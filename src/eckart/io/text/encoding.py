@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import importlib
 import re
 from typing import NoReturn
 
@@ -117,17 +118,45 @@ def _bare_utf16(data: bytes) -> str | None:
     return "utf-16-be" if even >= most and odd == 0 else None
 
 
-def _recoded(data: bytes, encoding: str, name: str) -> bytes:
+def _recoded(data: bytes, encoding: str, name: str, line: int = 1) -> bytes:
     try:
         text = data.decode(encoding)
     except LookupError as error:
-        raise ParameterError(
-            f"The encoding {encoding!r} is not supported. Use an encoding such as 'utf-8', 'utf-16' or 'latin-1'."
-        ) from error
+        raise _unsupported(encoding) from error
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line += data.count(b"\n", 0, error.start)
         refuse_invalid(f"{name}, line {line}", encoding)
     return text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+
+
+def _unsupported(encoding: str) -> ParameterError:
+    return ParameterError(
+        f"The encoding {encoding!r} is not supported. Use an encoding such as 'utf-8', 'utf-16' or 'latin-1'."
+    )
+
+
+def part_as_utf8(text: bytes, encoding: str | None, name: str, line: int) -> bytes:
+    """A part of a text, which begins on line `line`, as UTF-8; see `is_decoded_in_parts`."""
+    return text if encoding is None or names_utf8(encoding) else _recoded(text, encoding, name, line)
+
+
+def is_decoded_in_parts(encoding: str | None) -> bool:
+    """Whether parts of a text can be decoded: the encoding is UTF-8, ASCII, or extends ASCII by one byte per character.
+
+    Line ends, quotes and delimiters are then the same bytes as in UTF-8.
+    """
+    if encoding is None or names_utf8(encoding):
+        return True
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError as error:
+        raise _unsupported(encoding) from error
+    try:
+        module = importlib.import_module("encodings." + name.replace("-", "_"))
+    except ImportError:
+        return False
+    plain = bytes(range(128)).decode("ascii")
+    return name == "ascii" or bool(getattr(module, "decoding_table", "")[:128] == plain)
 
 
 def names_utf8(encoding: str) -> bool:

@@ -15,10 +15,11 @@ from eckart.io.roles import quoted
 from eckart.io.text.cells import looks_numeric, meant_as_numbers
 from eckart.io.text.delimited import refuse_stray_quote
 from eckart.io.text.encoding import (
+    is_decoded_in_parts,
     is_utf8,
     likely_encoding,
     line_ends,
-    names_utf8,
+    part_as_utf8,
     plain_lines,
     refuse_invalid,
     refuse_nul,
@@ -26,6 +27,7 @@ from eckart.io.text.encoding import (
 from eckart.io.text.layout import Layout
 from eckart.io.text.piece_faults import page_of, text_columns
 from eckart.io.text.records import MAX_RECORD, Records, last_end, refuse_long
+from eckart.wording import ENCODING
 
 _CHUNK = 1 << 22
 
@@ -41,7 +43,7 @@ def refuse_encoding(opened: OpenedFile, text: bytes, line: int, stated: str | No
     except UnicodeDecodeError as error:
         valid = error.start
     where = f"{opened.name}, line {line + line_ends(text[:valid])}" if valid < len(text) else opened.name
-    if stated is not None and names_utf8(stated):
+    if stated is not None and is_decoded_in_parts(stated):
         refuse_invalid(where, stated)
     path = Path(opened.path or "table.csv")
     stem = path.name.split(".")[0]
@@ -50,9 +52,13 @@ def refuse_encoding(opened: OpenedFile, text: bytes, line: int, stated: str | No
     command = f"iconv -f {kind} -t UTF-8 {source} > {converted}"
     if opened.packed:
         command = f"gunzip -c {source} | iconv -f {kind} -t UTF-8 | gzip > {converted}"
+    remedy = f"Set it with {ENCODING} (probably {kind}), or convert" if is_decoded_in_parts(kind) else "Convert"
     raise FileError(
-        f"{where}: the text is not UTF-8, but files of this size are read in blocks and must be UTF-8. Convert "
-        f"the file first: {command}"
+        f"{where}: the text is not UTF-8. Files of this size are read in blocks, so Eckart does not guess their "
+        f"encoding. {remedy} the file first: {command}"
+        if stated is None
+        else f"{where}: files of this size are read in blocks, but a text in {stated} can only be decoded as a whole. "
+        f"Convert the file first: {command}"
     )
 
 
@@ -68,14 +74,14 @@ class TextIndex:
     texts: list[str]
     """Columns of text at the beginning; most of their later cells must be text as well."""
     stated: str | None = None
-    """Encoding that the user stated: UTF-8, if any."""
+    """Encoding that the user stated, of which parts can be decoded."""
 
     def pieces(self, opened: OpenedFile, offset: int, line: int) -> tuple[tuple[int, ...], ...]:
         """(rows, bytes, lines) of the pieces."""
         rows, indices, lines = [0], [offset], [line]
         known, numbers = Counter[str](), Counter[str]()
         for stored in self._whole_records(opened, offset, line):
-            piece = plain_lines(stored)
+            piece = plain_lines(part_as_utf8(stored, self.stated, self.name, lines[-1]))
             self._check(opened, piece, lines[-1])
             count = len(Records(piece, 0, self.layout.delimiter))
             if count:

@@ -35,7 +35,7 @@ from eckart.io.text.amounts import amounts, sign_in_words, signs_in
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.cells import MISSING, has_long_integer, looks_numeric, to_numbers
 from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited
-from eckart.io.text.encoding import is_utf8, line_ends, names_utf8, plain_lines
+from eckart.io.text.encoding import is_decoded_in_parts, is_utf8, line_ends, names_utf8, part_as_utf8, plain_lines
 from eckart.io.text.index import TextIndex, refuse_encoding
 from eckart.io.text.layout import Layout, TextOptions, first_record, sample_records, sniff
 from eckart.io.text.piece_faults import page_of, refuse_piece
@@ -85,6 +85,8 @@ class DelimitedRows(PiecedRows):
     """Whether the first line has the names of the columns."""
     unused: frozenset[str] = frozenset()
     """Columns that will be left out; their cells may be anything."""
+    encoding: str | None = None
+    """Stated by the user; None is UTF-8."""
     _readers: Keywords = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -133,7 +135,7 @@ class DelimitedRows(PiecedRows):
         return [where[name] for name in self.numbers]
 
     def _piece(self, text: bytes, piece: int) -> np.ndarray:
-        text = plain_lines(text)
+        text = plain_lines(part_as_utf8(text, self.encoding, self.file, self.lines[piece]))
         try:
             if self._positions:
                 records = Records(text, 0, self.delimiter)
@@ -213,7 +215,8 @@ class DelimitedRows(PiecedRows):
     def fingerprint(self) -> JsonObject:
         # Includes the layout: the same bytes mean other numbers with another delimiter or decimal sign.
         layout = [self.delimiter, self.decimal, list(self.columns), list(self.numbers), *sorted(self.signs.items())]
-        return fingerprint([self.state], shape=list(self.shape), layout=layout)
+        encoding = {} if self.encoding is None else {"encoding": self.encoding}
+        return fingerprint([self.state], shape=list(self.shape), layout=layout, **encoding)
 
 
 def text_rows(
@@ -231,7 +234,7 @@ def text_rows(
 
 def _layout(head: bytes, options: TextOptions, opened: OpenedFile) -> Layout:
     """The layout of a text read in blocks."""
-    if (options.encoding is not None and not names_utf8(options.encoding)) or not is_utf8(head):
+    if not is_decoded_in_parts(options.encoding) or not is_utf8(head):
         refuse_encoding(opened, head, 1, options.encoding)
     layout = sniff(head, options, opened.name)
     if layout.data != head:
@@ -258,11 +261,11 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     """
     name = opened.name
     stored = _head(opened, name)
-    head = plain_lines(stored.removeprefix(_MARK))
+    head = plain_lines(_beginning(stored, options.encoding, name))
     options = options.with_tabs(head) if tab else options
     layout = _layout(head, options, opened)
     page = Page(name, layout)
-    begun = read_delimited(head, name, options)
+    begun = read_delimited(head, name, replace(options, encoding=None))
     numbers = tuple(begun.metadata.column_names or ())
     roles = begun.metadata.column_roles
     empty = _with_role(EMPTY, roles)
@@ -279,12 +282,19 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
         state, opened.packed, edges, indices, lines, tuple(page.columns), numbers, layout.delimiter, layout.decimal,
         frozenset(_with_role(TRUTHS, roles)), signs_in(roles),
         whole_columns(begun.matrix), metadata, file=name, header=layout.header is not None,
-        unused=_unused(numbers, options),
+        unused=_unused(numbers, options), encoding=options.encoding,
     )  # fmt: skip
 
 
 def _with_role(wanted: str, roles: Mapping[str, str]) -> list[str]:
     return [column for column, role in roles.items() if role == wanted]
+
+
+def _beginning(stored: bytes, encoding: str | None, name: str) -> bytes:
+    """The beginning of a text as UTF-8, unless its encoding will be refused."""
+    if encoding is None or names_utf8(encoding):
+        return stored.removeprefix(_MARK)
+    return part_as_utf8(stored, encoding, name, 1) if is_decoded_in_parts(encoding) else stored
 
 
 def _unused(columns: Iterable[str], options: TextOptions) -> frozenset[str]:

@@ -19,7 +19,7 @@ def say_bytes(count: float) -> str:
     """A byte count in words: 1536 -> '1.5 kB'."""
     for unit in ("bytes", "kB", "MB", "GB", "TB"):
         if count < 1000:
-            return f"{count:.0f} bytes" if unit == "bytes" else f"{count:.3g} {unit}"
+            return f"{count:.0f} byte{'s' * (count != 1)}" if unit == "bytes" else f"{count:.3g} {unit}"
         count /= 1000
     return f"{count:.3g} PB"
 

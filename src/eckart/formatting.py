@@ -84,6 +84,11 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def allowed(memory: int) -> str:
+    """'1 byte is allowed', '1,000 bytes are allowed'."""
+    return f"{counted(memory, 'byte')} {'is' if memory == 1 else 'are'} allowed"
+
+
 def joined(words: list[str]) -> str:
     """'a, b and c'."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"

@@ -123,6 +123,14 @@ class TestRefusals:
             "--force" in refused("transform", "m.eckart", ARRESTS, "-o", "m.eckart.csv", "-o", "m.eckart.csv") or True
         )
 
+    def test_an_output_in_the_checkpoint_folder_is_refused(self, folder: Path) -> None:
+        """A complete run deletes the folder, so the model could not be written at its end."""
+        for checkpoint, target in (("ck", "ck/m.eckart"), ("ck", "ck"), (".", "m.eckart")):
+            Path("ck").mkdir(exist_ok=True)
+            said = refused("fit", ARRESTS, "--checkpoint", checkpoint, "-o", target, "--force")
+            assert "is a folder" in said if target == "ck" else f"in the checkpoint folder '{checkpoint}'" in said
+            assert not Path("m.eckart").exists()
+
     def test_an_input_is_never_the_output(self, folder: Path) -> None:
         Path("own.csv").write_text("a,b\n1,2\n3,5\n4,4\n")
         Path("link.csv").symlink_to("own.csv")

@@ -76,7 +76,7 @@ def _obstacle(path: Path, shown: str, *, force: bool) -> str | None:
 
 
 _INPUTS = (
-    "data", "model", "scores", "from_data", "matrix", "other", "new", "query", "w", "h", "start", "names", "checkpoint",
+    "data", "model", "scores", "from_data", "matrix", "other", "new", "query", "w", "h", "start", "names",
 )  # fmt: skip
 """Parameters of commands that may name a file or folder to read."""
 
@@ -84,8 +84,20 @@ _INPUTS = (
 def _conflict(path: Path) -> str | None:
     """What writing to `path` would do to an input of the current command, if anything."""
     context = click.get_current_context(silent=True)
-    given = [] if context is None else [context.params.get(name) for name in _INPUTS]
+    params = {} if context is None else context.params
+    checkpoint, given = params.get("checkpoint"), [params.get(name) for name in _INPUTS]
+    if isinstance(checkpoint, str) and _contains(Path(checkpoint), path):
+        return f"is in the checkpoint folder {checkpoint!r}, which is deleted when the run is complete"
     return input_conflict(path, [place for place in given if isinstance(place, str)])
+
+
+def _contains(folder: Path, path: Path) -> bool:
+    """Whether a path is the folder, is inside it, or contains it."""
+    try:
+        place, real = folder.resolve(), path.resolve()
+    except (OSError, RuntimeError, ValueError):  # a loop of links or an invalid name: the run refuses the folder
+        return False
+    return place == real or place in real.parents or real in place.parents
 
 
 @contextlib.contextmanager

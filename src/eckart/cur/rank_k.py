@@ -25,6 +25,7 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
 from eckart.errors import MemoryBudgetError
+from eckart.formatting import allowed
 from eckart.result import Decomposition
 from eckart.wording import MEMORY
 
@@ -202,7 +203,7 @@ def _check_memory(opened: Opened, wanted: CURSettings, k: int) -> None:
     if wanted.memory is not None and needed > wanted.memory:
         raise MemoryBudgetError(
             f"The computation needs about {needed:,} bytes in addition to the data for the chosen "
-            f"columns, rows and singular vectors, but only {wanted.memory:,} bytes are allowed. Allow "
+            f"columns, rows and singular vectors, but only {allowed(wanted.memory)}. Allow "
             f"more memory with {MEMORY}, or request fewer components."
         )
 

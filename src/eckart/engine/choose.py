@@ -21,6 +21,7 @@ from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
 from eckart.engine.solution import Request
 from eckart.engine.trial import Trial, trial_of
 from eckart.errors import MemoryBudgetError, ParameterError
+from eckart.formatting import allowed
 from eckart.wording import MEMORY, assigned
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def _check_memory(choice: Choice, memory: int | None) -> None:
     if memory is not None and choice.peak_bytes > memory:
         raise MemoryBudgetError(
             f"The computation needs about {choice.peak_bytes:,} bytes in addition to the data (solver "
-            f"{choice.solver!r}), but only {memory:,} bytes are allowed. Allow more memory with "
+            f"{choice.solver!r}), but only {allowed(memory)}. Allow more memory with "
             f"{MEMORY}, or request fewer components."
         )
 

@@ -17,7 +17,7 @@ from eckart.engine.matrix import Opened
 from eckart.engine.solution import Request
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
-from eckart.formatting import counted, percent
+from eckart.formatting import allowed, counted, percent
 from eckart.kernel_pca.approximate import approximate, rank_limit
 from eckart.kernel_pca.centered import Centred, solve_whole
 from eckart.kernel_pca.constants import (
@@ -144,7 +144,7 @@ def _refuse_beyond_memory(solver: str, peak: int, settings: KernelSettings) -> N
     if settings.memory is not None and peak > settings.memory:
         raise MemoryBudgetError(
             f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), "
-            f"but only {settings.memory:,} bytes are allowed. Allow more memory with {MEMORY}, "
+            f"but only {allowed(settings.memory)}. Allow more memory with {MEMORY}, "
             "request fewer components, or approximate the kernel with "
             f"{assigned('solver', 'cholesky')}."
         )

@@ -16,7 +16,7 @@ def padded_role(cells: Sequence[str]) -> str:
 
     `cells` are the first cells of the column. Numbers without zeros in front, as in 7 and 12, are quantities.
     """
-    cells = [cell.strip() for cell in cells]
+    cells = list(map(str.strip, cells))
     if not any(cell.startswith("0") for cell in cells):
         return ""
     digits = [cell for cell in cells if _DIGITS.fullmatch(cell)]

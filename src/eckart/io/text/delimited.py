@@ -213,10 +213,8 @@ def _short_header(layout: Layout) -> bool:
     Texts may repeat, as in files whose rows were copied or joined. Numbers must be distinct, and must count the rows
     unless all are in quotes, as R and pandas write them.
     """
-    if not layout.header or not layout.sample or len(layout.sample[0]) != len(layout.header) + 1:
-        return False
-    records = Records(layout.data, layout.body, layout.delimiter)
-    if (records.cell_counts() != len(layout.header) + 1).any():
+    records = _longer_records(layout)
+    if records is None:
         return False
     starts = records.bounds[0]
     quotes = np.frombuffer(layout.data, np.uint8)[layout.body + starts] == ord('"')
@@ -224,6 +222,14 @@ def _short_header(layout: Layout) -> bool:
     if not any(is_number(cell, layout.decimal) or is_missing(cell) for cell in firsts):
         return True
     return _count_rows(firsts) or (len(set(firsts)) == len(firsts) and bool(quotes.all()))
+
+
+def _longer_records(layout: Layout) -> Records | None:
+    """All records, if each has one cell more than the header."""
+    if not layout.header or not layout.sample or len(layout.sample[0]) != len(layout.header) + 1:
+        return None
+    records = Records(layout.data, layout.body, layout.delimiter)
+    return None if (records.cell_counts() != len(layout.header) + 1).any() else records
 
 
 def _count_rows(cells: list[str]) -> bool:

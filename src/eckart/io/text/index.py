@@ -45,13 +45,7 @@ def refuse_encoding(opened: OpenedFile, text: bytes, line: int, stated: str | No
     where = f"{opened.name}, line {line + line_ends(text[:valid])}" if valid < len(text) else opened.name
     if stated is not None and is_decoded_in_parts(stated):
         refuse_invalid(where, stated)
-    path = Path(opened.path or "table.csv")
-    stem = path.name.split(".")[0]
-    converted = shlex.quote(str(path.with_name(f"{stem}-utf8{path.name[len(stem) :]}")))
-    source = shlex.quote(str(path))
-    command = f"iconv -f {kind} -t UTF-8 {source} > {converted}"
-    if opened.packed:
-        command = f"gunzip -c {source} | iconv -f {kind} -t UTF-8 | gzip > {converted}"
+    command = _conversion(opened, kind)
     remedy = f"Set it with {ENCODING} (probably {kind}), or convert" if is_decoded_in_parts(kind) else "Convert"
     raise FileError(
         f"{where}: the text is not UTF-8. Files of this size are read in blocks, so Eckart does not guess their "
@@ -60,6 +54,17 @@ def refuse_encoding(opened: OpenedFile, text: bytes, line: int, stated: str | No
         else f"{where}: files of this size are read in blocks, but a text in {stated} can only be decoded as a whole. "
         f"Convert the file first: {command}"
     )
+
+
+def _conversion(opened: OpenedFile, encoding: str) -> str:
+    """The command that converts a text to UTF-8, for the shell."""
+    path = Path(opened.path or "table.csv")
+    stem = path.name.split(".")[0]
+    converted = shlex.quote(str(path.with_name(f"{stem}-utf8{path.name[len(stem) :]}")))
+    source = shlex.quote(str(path))
+    if opened.packed:
+        return f"gunzip -c {source} | iconv -f {encoding} -t UTF-8 | gzip > {converted}"
+    return f"iconv -f {encoding} -t UTF-8 {source} > {converted}"
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,6 @@ _SOONER = 0.9
 """Steps to the next check relative to those to convergence at the last rate, which grows."""
 _PROVABLE = 0.03
 """Error of the values, relative to the goal, at which the run hands over to a proof: it has to leave room for one."""
-_FURTHER = 4
-"""Vectors after convergence: they resolve values after the k-th, which saves passes of the proof with more vectors."""
 _SLOWEST = 0.05
 """Smallest rate, as a logarithm per step, that is believed."""
 _RELIABLE = 3
@@ -83,10 +81,8 @@ class _Vectors:
                 break
             if count >= following:
                 if self._converged(count):
-                    self._most = min(self._most, count + _FURTHER)
-                    following = self._most
-                else:
-                    following = count + self._until_check(count)
+                    break
+                following = count + self._until_check(count)
             np.divide(rest, length, out=self._rows[count])
             self._product = self._run.matrix.apply(self._rows[count][:, None])[:, 0]
         self._hand_over(count, rest)

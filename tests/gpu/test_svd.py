@@ -38,7 +38,7 @@ def on_gpu(data, library):
 
         if sp.issparse(data):
             parts = (torch.as_tensor(part).cuda() for part in (data.indptr, data.indices, data.data))
-            return torch.sparse_csr_tensor(*parts, size=data.shape, check_invariants=True)
+            return torch.sparse_csr_tensor(*parts, size=data.shape)
         return torch.as_tensor(data).cuda()
     cupy = pytest.importorskip("cupy")
     if sp.issparse(data):

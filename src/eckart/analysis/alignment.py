@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _APART = 3.0
 """Components are separable if their variances differ by this many standard errors."""
-INDISTINGUISHABLE = 2.0
-"""Closer components are compared as a subspace only."""
+INDISTINGUISHABLE = 1.5
+"""Closer components are compared as a subspace only. With 1.0, intervals of three close components are too wide."""
 
 
 def close_groups(d: Decomposition, apart: float = _APART) -> tuple[tuple[int, ...], ...]:

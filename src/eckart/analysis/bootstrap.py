@@ -12,7 +12,7 @@ separated from the next one, which was not requested, may be any direction in th
 a random direction, and again no sign is called sure.
 
 Groups also contain neighbours that are likely different components: of two variances in the ratio 2, half of all
-samples of 50 rows make a group. Unless their variances differ by less than two standard errors, the resamples
+samples of 50 rows make a group. Unless their variances differ by less than 1.5 standard errors, the resamples
 also show how far each component moves when it is matched separately. The interval then covers the percentiles of both.
 """
 
@@ -62,7 +62,7 @@ class Bootstrap:
         Loadings of each sample. `groups` are rotated as a whole.
     matched : array of shape (count, n_features, k)
         Loadings of each sample, with each component matched separately unless its variance differs from that of a
-        neighbour by less than two standard errors. Outside `groups` and `unseparated`, they equal `right`.
+        neighbour by less than 1.5 standard errors. Outside `groups` and `unseparated`, they equal `right`.
     explained_variance_ratio : array of shape (count, k)
         Explained shares of each sample, in decreasing order. They are not matched with the original components.
     aligned_variance_ratio : array of shape (count, k)

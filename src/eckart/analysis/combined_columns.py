@@ -69,7 +69,7 @@ def _scaled(table: Floats, *, center: bool) -> Floats:
 
 
 def _rounding(table: Floats) -> Floats | None:
-    """Half a unit of the last decimal of each column; None if rounded sums cannot be told from chance, or take long."""
+    """Half a unit of the last decimal of each column; None if rounded sums could be chance, or checks take too long."""
     rows, columns = table.shape
     return _half_units(table) if columns <= _MOST_ROUNDED and rows >= 2 * columns + 10 else None
 

@@ -30,7 +30,7 @@ def opening(route: str) -> Step:
         statement = tr(
             "Find the direction along which the rows vary most: the unit vector $w$ that maximises "
             "$‖X w‖$. Setting the derivative of $w^T S w - λ (w^T w - 1)$ to zero gives $S w = λ w$. "
-            "So $w$ is an eigenvector, and the maximum is its eigenvalue."
+            "So $w$ is an eigenvector, and the maximum of $‖X w‖^2 = w^T S w$ is its eigenvalue."
         )
         return Step(statement, "max w^T S w,  ‖w‖ = 1", check=True)
     if route == "reconstruction":

@@ -112,7 +112,8 @@ def _more_about_vectors(shifted: object, eigenpairs: tuple[Eigenpair, ...]) -> t
         numbers = (Equation("x", pair.direction), Equation("‖x‖", pair.length), Equation("e", pair.unit))
         statement = tr("A solution with simple numbers, its length, and the unit vector.")
         remark = tr(
-            "The opposite vector is equally valid. Here, the sign is chosen so that the largest entry is positive."
+            "The opposite vector is equally valid. Here, the sign is chosen so that the entry with the largest "
+            "absolute value is positive."
         )
         steps.append(Step(statement, f"‖x‖ = sqrt({squares(pair.direction)})", numbers, remark))
     return tuple(steps)

@@ -18,6 +18,13 @@ def test_right_answers_among_steps(kind: str, difficulty: int, answer: str) -> N
     assert worked.exercise(kind, seed=7100 + difficulty, difficulty=difficulty).check(answer).status == "right"
 
 
+def test_a_wrong_step_with_a_name_is_wrong_even_if_its_values_occur_elsewhere() -> None:
+    made = worked.exercise("query", seed=93074, size=(5, 4))
+    asked = "q V V^T = [10/9 20/9 0 20/9], columns 1 and 4"
+    assert made.check(f"{asked}, qV = [10/3 0]")
+    assert made.check(f"{asked}, qV = [1/3 0]").message == "Right: q V V^T, columns. qV: One entry is wrong: 1."
+
+
 @pytest.mark.parametrize(("kind", "difficulty", "answer"), [
     ("power_iteration", 1, "x1 = (1, 11), x = (2,3)/√13, λ = 19"),
     ("eigen", 2, "9, 5, 2, 1 with eigenvectors (1,0,-1)/√2, (-1,2,-1)/√6, (1,1,1)/√3"),

@@ -61,3 +61,12 @@ def test_a_diagonal_matrix_of_r(values: str, right: bool) -> None:
     power = "rbind(c(79, -78, -93), c(-78, 79, 93), c(-93, 93, 250))"
     answer = f"P = cbind(c(-1, 1, 2), c(1, -1, 1), c(1, 1, 0)); D = diag(c({values})); A3 = {power}"
     assert bool(worked.exercise("diagonalize", seed=55091, difficulty=2).check(answer)) is right
+
+
+@pytest.mark.parametrize(("vector", "right"), [
+    ("[2;-3]/norm([2;-3])", True), ("(2,-3)/‖(2,-3)‖", True), ("np.array([2,-3])/np.linalg.norm([2,-3])", True),
+    ("np.array([2,-3])/np.linalg.norm(np.array([2,-3]))", True), ("{2,-3}/Norm[{2,-3}]", True),
+    ("[2;-3]/norm([2;3;1])", False), ("[2;-3]/norm([2;-2])", False),
+])  # fmt: skip
+def test_vectors_divided_by_their_length(vector: str, right: bool) -> None:
+    assert bool(worked.exercise("power_iteration", seed=11, difficulty=2).check(f"lambda = 8; x = {vector}")) == right

@@ -31,6 +31,15 @@ def _status(kind: str, difficulty: int, seed: int, code: str, answer: str) -> st
             return "unread"
 
 
+@pytest.mark.parametrize("combination", [
+    "r1 + r2 - r3 = 0", "2 r1 + 2 r2 = 2 r3", "r3 - r1 = r2", "r2 = r3 - r1", "-r3 + r1 + r2 = 0",
+])  # fmt: skip
+def test_combinations_are_solved_for_the_other_row(combination: str) -> None:
+    made = worked.exercise("rank", seed=11)
+    assert made.check(f"rank 2; basis r1, r2; {combination}")
+    assert not made.check(f"rank 2; basis r1, r2; {combination.replace('r2', '3 r2')}")
+
+
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_sentences(kind: str) -> None:
     cases = [line.split("\t") for line in SENTENCES if line.startswith(f"{kind}\t")]

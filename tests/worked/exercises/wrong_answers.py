@@ -377,7 +377,7 @@ WRONG: dict[tuple[str, int], tuple[tuple[str, str, str], ...]] = {
         ("CUR = [3 -10/11 -1; -3 -1 -2; 1 -2 -3]; error = 144/121; columns 1, 2",
          "wrong", "columns: These are not the right ones."),
         ("CUR = [3 -10/11 -1; -3 -1 -2; 1 -2 -3]; ‖A - CUR‖_F = 144/121",
-         "partial", "Still to be found: error. Not asked for, so not checked: Frobenius norm (A - CUR)."),
+         "wrong", "error: This is the square of the right number: take the root."),
     ),
     ("nmf", 1): (
         ("W = (9/2, 3); H = (1, 1)", "wrong", "H: This is not the right matrix."),

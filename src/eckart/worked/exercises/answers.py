@@ -16,7 +16,9 @@ from eckart.worked.exercises.cardinals import with_figures
 from eckart.worked.exercises.dyads import as_factors
 from eckart.worked.exercises.meaning import Meaning, meaning, set_side
 from eckart.worked.exercises.rows import Row
+from eckart.worked.exercises.shares import without_shares
 from eckart.worked.exercises.spellings import spellings
+from eckart.worked.exercises.squares import with_squares
 from eckart.worked.exercises.statement import Statement
 from eckart.worked.exercises.statements import MODES, Mode, statements
 from eckart.worked.exercises.structure import structured
@@ -68,7 +70,8 @@ def _said(text: str, mode: Mode, targets: Sequence[Target]) -> tuple[list[Row], 
     said = statements(text, mode, errors)
     if not any(one.entries for one in said) and (sign := _unexpected(said)):
         errors.append(sign)
-    return [row for one in said for row in _rows(one, targets)], errors
+    rows = [row for one in said for row in _rows(one, targets)]
+    return without_shares(with_squares(rows, targets), targets), errors
 
 
 def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mode]]:

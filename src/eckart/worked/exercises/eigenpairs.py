@@ -17,7 +17,7 @@ def in_pairs(rows: Rows, targets: Sequence[Target]) -> Rows:
     if places is None:
         return rows
     values, vectors = places
-    if split := _side_by_side(rows):
+    if split := _side_by_side(rows, targets[vectors].value.rows):
         return _of_pairs(split, values, vectors)
     own = [row for row in rows if _fits(row, values, vectors)]
     asked = targets[values].value
@@ -50,11 +50,11 @@ def _places(targets: Sequence[Target]) -> tuple[int, int] | None:
     return (values[0], vectors[0]) if values and len(vectors) == 1 and not targets[values[0]].optional else None
 
 
-def _side_by_side(rows: Rows) -> list[tuple[Typed, Grid]]:
-    """As many rows as vectors, `3 0.6 0.8` and `1 0.8 -0.6`: each a number and a vector without brackets."""
+def _side_by_side(rows: Rows, length: int) -> list[tuple[Typed, Grid]]:
+    """A row for each vector, `3 0.6 0.8` and `1 0.8 -0.6`: a number and a vector without brackets."""
     lines = [row.numbers for row in rows]
     bare = all(row.meaning.targets is None and not row.title and not row.is_vectors for row in rows)
-    if not bare or len(rows) < 2 or {len(line) for line in lines} != {len(rows) + 1}:
+    if not bare or {len(line) for line in lines} != {length + 1}:
         return []
     return [(line[0], Grid((tuple(line[1:]),))) for line in lines]
 

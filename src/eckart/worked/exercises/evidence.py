@@ -191,7 +191,7 @@ def _contradicts(targets: Sequence[Target], known: Knowledge) -> Callable[[Piece
     def test(piece: Piece) -> bool:
         if piece.target is None or piece.right or not targets[piece.target].optional:
             return False
-        if all(isinstance(entry, Grid) and known.has(entry) for entry in piece.part.entries):
+        if not piece.title and all(isinstance(entry, Grid) and known.has(entry) for entry in piece.part.entries):
             return False
         return not all(x.percent and known.has_share(x) for x in piece.part.flat)
 

@@ -294,11 +294,17 @@ def _has_spectrum(targets: Sequence[Target]) -> bool:
     return any("lambda" in target.names and target.extreme == "smallest" for target in targets)
 
 
+def _squared_error(targets: Sequence[Target]) -> int | None:
+    return next((i for i, one in enumerate(targets) if "error" in one.names and one.squared), None)
+
+
 def _norm(text: str, targets: Sequence[Target]) -> Sense:
     name, squared = norm_name(text)
     target = next((i for i, one in enumerate(targets) if name in one.names), None) if name else None
+    root = target is None and name == "Frobenius norm"
+    target = _squared_error(targets) if root else target
     wrong = [one for one in re.findall(r"[A-Z]_?\d", text) if sense(one, targets).target is None]
-    return Sense() if target is None or wrong else Sense(target, squared=squared)
+    return Sense() if target is None or wrong else Sense(target, squared=squared, root=root)
 
 
 __all__ = ["COLUMNS", "Meaning", "meaning"]

@@ -21,6 +21,10 @@ _POWER = re.compile(r"(?<![\w.])(?:(?:np|numpy|linalg|LA)\.)*(?:MatrixPower|matr
 _UNPACKED = re.compile(r"(?m)^[^\S\n]*([^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)+)\s*=\s*(?=[(\[]|np\.|array|c\()")
 _VALUE = r"[-+]?(?:[\d.]|sqrt|cbrt)(?:[\d.^()*/+-]|sqrt|cbrt|\s(?=[-+*/])|(?<=[-+*/])\s)*"
 _DEFINED = re.compile(rf"(?<![\w^_'(,])([a-z])\s*=\s*({_VALUE})(?=\s*(?:[;,\n]|$|\.(?:\s|$)))")
+_LENGTH = re.compile(
+    r"(?<=/)\s*(?:(?:(?:(?:np|numpy|scipy|linalg|LA|la)\.)*[nN]orm)\s*[\[(]|(‖|\|\|))\s*"
+    r"(?:(?:np\.|numpy\.)?array\s*\()?c?[\[({]([^\[\](){}‖|]*)[\])}]\)?'?\s*(?:,\s*2\s*)?(?(1)(?:‖|\|\|)(?:_2)?|[\])])"
+)
 _BRACKET = re.compile(r"[(\[](?:[^()\[\]]|\([^()\[\]]*\))*[)\]]")
 
 
@@ -65,6 +69,15 @@ def with_values(text: str) -> str:
         return used.sub(lambda letter: f"({known[letter[1]]})", inside)
 
     return _BRACKET.sub(replaced, text)
+
+
+def lengths(text: str) -> str:
+    """The text with a root for the length of a vector by which something is divided.
+
+    >>> lengths("[2; -3]/norm([2; -3])"), lengths("(1, 1)/‖(1, 1)‖"), lengths("norm([1; 1]) = 2")
+    ('[2; -3]/sqrt((2)^2+(-3)^2)', '(1, 1)/sqrt((1)^2+(1)^2)', 'norm([1; 1]) = 2')
+    """
+    return _LENGTH.sub(lambda found: f"sqrt({'+'.join(f'({x})^2' for x in _separate(found[2]))})", text)
 
 
 def split(text: str) -> list[str]:
@@ -134,7 +147,11 @@ def _by_columns(arguments: list[str]) -> _Rows | None:
 def _bare(text: str) -> list[str]:
     """The entries of a vector that spaces, commas or semicolons separate."""
     inside = _VECTOR.fullmatch(text)
-    return re.split(r"\s*[,;]\s*|\s+", inside[1].strip()) if inside else []
+    return _separate(inside[1]) if inside else []
+
+
+def _separate(text: str) -> list[str]:
+    return re.split(r"\s*[,;]\s*|\s+", text.strip())
 
 
 def _sized(arguments: list[str]) -> _Rows | None:

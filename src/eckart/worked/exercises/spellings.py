@@ -69,6 +69,11 @@ def _mixed(text: str) -> str:
     return _MIXED.sub(lambda m: f"({m[1]}+{m[2]}/{m[3]})" if int(m[2]) < int(m[3]) else m[0], text)
 
 
+def _rooted(text: str) -> str:
+    """A number and a root alone between line breaks or semicolons as their product: `8 -8; 2 sqrt 10`."""
+    return re.sub(r"(?<![^;\n])(\s*-?\d+)[^\S\n]+(?=[sc]qrt\s*\(?\d+\)?\s*(?:[;\n]|$))", r"\1*", text)
+
+
 def _grouped(text: str) -> str:
     """12 000 and 12,000 as 12000."""
     return _WIDE.sub(lambda m: m[1] + re.sub(r"[ ,]", "", m[2]), text)
@@ -92,7 +97,7 @@ def _slashed(text: str) -> str:
 
 
 _REWRITES: tuple[Callable[[str], str], ...] = (
-    _mixed, _with_points, _outside, _within, _single, _factors, _grouped, _grouped_decimals(" ", ","),
+    _mixed, _rooted, _with_points, _outside, _within, _single, _factors, _grouped, _grouped_decimals(" ", ","),
     _grouped_decimals(r"\.", ","), _grouped_decimals(",", r"\."), _ratio, with_products, with_nested_rows, _slashed,
 )  # fmt: skip
 

@@ -221,14 +221,14 @@ class _Machine:
             own.entries[-1:] = [value]  # 1/2 det [1 2; 3 4] = -1
             own.label = [item for item in own.label if not (isinstance(item, str) and re.search(r"[\d*/]", item))]
         else:
-            own.differs = own.differs or not _agree(own.entries[-1], value)
+            own.differs = own.differs or not agree(own.entries[-1], value)
         return True
 
     def repeats(self, value: Entry) -> bool:
         """Whether a value after `or` is the one before it, rounded: `√78 or 8.83`."""
         own, either = self.own, self.either
         self.either = False
-        if either and own.entries and _agree(own.entries[-1], value):
+        if either and own.entries and agree(own.entries[-1], value):
             return True
         own.either = own.either or either
         return False
@@ -368,7 +368,7 @@ def _is_place(value: Linear) -> bool:
     return value.symbol.startswith(tuple(PLACES))
 
 
-def _agree(first: Entry, last: Entry) -> bool:
+def agree(first: Entry, last: Entry) -> bool:
     """Whether two sides of an equality are equal, within rounding."""
     a, b = flat([first]), flat([last])
     return len(a) == len(b) and all(map(_is_rounded, a, b))

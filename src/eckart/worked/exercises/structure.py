@@ -169,6 +169,8 @@ def _coordinates(lines: dict[int, dict[int, Typed]], basis: list[int]) -> Grid:
 def _line(row: Row, basis: list[int]) -> tuple[int, dict[int, Typed]] | None:
     """The number of a row, and its coordinates in the rows of the basis."""
     label = row.symbol
+    if (solved := _solved(row, basis)) is not None:
+        return solved
     if label is None or len(label.terms) != 1:
         place = row.meaning.index if row.meaning.targets else 0
         return _bare_line(row, place, basis)
@@ -179,6 +181,31 @@ def _line(row: Row, basis: list[int]) -> tuple[int, dict[int, Typed]] | None:
         return (index, terms) if terms else None
     unnumbered = row.meaning.targets is not None and row.meaning.index == 0
     return None if unnumbered else _bare_line(row, index, basis)
+
+
+def _solved(row: Row, basis: list[int]) -> tuple[int, dict[int, Typed]] | None:
+    """`r1 + r2 - r3 = 0` and `r1 + r2 = r3`, solved for the one row that is not in the basis."""
+    terms = _difference(row)
+    factors = {_row_number(name): x for name, x in terms}
+    others = [place for place in factors if place not in basis]
+    if len(factors) < len(terms) or 0 in factors or len(others) != 1:
+        return None
+    rest = _terms([one for one in terms if _row_number(one[0]) != others[0]], _opposite(factors[others[0]]))
+    return (others[0], rest) if rest else None
+
+
+def _difference(row: Row) -> list[tuple[str, Typed]]:
+    """The terms of the left-hand side minus those of the right-hand side; none if there is no such equation."""
+    if row.symbol is None:
+        return []
+    left, zero = list(row.symbol.terms), row.is_number and not row.numbers[0].value
+    if row.equals:
+        return [*left, *((name, _opposite(x)) for name, x in row.equals[-1].terms)]
+    return left if zero and len(left) > 1 else []
+
+
+def _opposite(x: Typed) -> Typed:
+    return replace(x, value=-x.value)
 
 
 def _bare_line(row: Row, place: int, basis: list[int]) -> tuple[int, dict[int, Typed]] | None:
@@ -193,8 +220,8 @@ def _row_number(name: str) -> int:
 
 
 def _terms(terms: Sequence[tuple[str, Typed]], factor: Typed) -> dict[int, Typed]:
-    """The coordinates in `2 r1 - r2`, divided by a factor; none if another symbol is among them."""
-    if not all(_row_number(name) for name, _ in terms):
+    """The coordinates in `2 r1 - r2`, divided by a factor; none if that is 0 or another symbol is among them."""
+    if not factor.value or not all(_row_number(name) for name, _ in terms):
         return {}
     with localcontext(CONTEXT):
         return {_row_number(name): divided(x, factor) for name, x in terms}  # type: ignore[misc]

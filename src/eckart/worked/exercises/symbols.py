@@ -31,6 +31,8 @@ class Sense:
     target: int | None = None
     index: int = 0
     squared: bool = False
+    root: bool = False
+    """Whether it is the root of what is asked for: a norm instead of its square."""
     transposed: bool = False
     free: bool = False
     place: str = ""

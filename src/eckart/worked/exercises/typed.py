@@ -12,9 +12,10 @@ import unicodedata
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
 from eckart.worked.exercises.formulas import roots_as_signs, roots_of_factors
+from eckart.worked.exercises.inequalities import chains_as_lists
 from eckart.worked.exercises.layout import laid_out
 from eckart.worked.exercises.ordinals import with_numbers
-from eckart.worked.exercises.programs import as_matrices, with_values
+from eckart.worked.exercises.programs import as_matrices, lengths, with_values
 from eckart.worked.messages import tr
 
 _PLAIN = str.maketrans({
@@ -101,8 +102,8 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=[A-Z])(Sigma|Lambda)(?=[A-Z\s*])", r" \1 ", text)  # U Sigma V^T
     text = re.sub(_BARS, " det =", re.sub(rf"(?<==)[-+\d./()\s*]*{_BARS}", "", text))
     text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
-    text = re.sub(_THRESHOLD, "", re.sub(_TOO_LITTLE, "", text))
-    text = re.sub(r"\)\s+/\s+(?=[-+]?\d+\s*[(:])", "); ", text)  # 3 (1, 1) / 1 (1, -1)
+    text = re.sub(_THRESHOLD, "", chains_as_lists(re.sub(_TOO_LITTLE, "", text)))
+    text = lengths(re.sub(r"\)\s+/\s+(?=[-+]?\d+\s*[(:])", "); ", text))  # 3 (1, 1) / 1 (1, -1)
     text = re.sub(r"(?m)([:=]\s*)[-+]?[\d./]+\s*->\s*(?=[-+]?[\d./]+\s*$)", r"\1", text)  # x = 9 -> 3
     text = re.sub(r"(?<![^\W_])([A-Z])\.T\b", r"\1^T", text)
     text = re.sub(r"(?<![^\W_])([A-Z])\.(?=[A-Z](?![^\W\d_]))", r"\1 ", text)  # C.U.R of Mathematica

@@ -16,6 +16,7 @@ from eckart.worked.exercises.compare_columns import are_inverse, axes, common, d
 from eckart.worked.exercises.compare_lists import chosen, edges, numbers, ordered, probabilities
 from eckart.worked.exercises.evidence import evident, is_weak
 from eckart.worked.exercises.knowledge import Knowledge
+from eckart.worked.exercises.mispaired import is_mispaired
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import tr
@@ -66,6 +67,8 @@ def _judged_reading(reading: Reading, targets: Sequence[Target], known: Knowledg
         pieces = evident(reading.said, found.pieces, targets, known, compare)
         evidence = _judged(_placed(pieces), targets) if pieces is not None else verdict
         verdict = evidence or verdict
+    if verdict and is_mispaired(reading.said, targets):
+        verdict = Verdict(ALMOST, tr("The vectors are right, but in another order."))
     return replace(verdict, cost=found.cost)
 
 

@@ -83,6 +83,11 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
             f"{more} components of similar size dominate the variances of the columns, so they mask each "
             "other in this test."
         )
+    if k == 0 and edges[0] >= 1.0:
+        return None, (
+            "The limit for a component of pure noise is above 100 % of the variance, because few columns have most of "
+            "it or the table has few rows. This test could find no component."
+        )
     noise = f"in {100 * e.options.level:g} % of cases, a component of pure noise explains at most {percent(edges[k])}"
     return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {noise}."
 

@@ -301,14 +301,11 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     peak = _lanczos_bytes(shape, k, block, capacity, probes)
     single = _begins_with_vectors(shape, request) and memory is None
     passes = _VECTORS_IN_CACHE[0] + _VECTORS_IN_CACHE[1] * k if single else steps
-    way = (
-        f"Lanczos with single vectors, then with blocks of {block} vectors,"
-        if single
-        else (f"Block Lanczos with blocks of {block} vectors")
-    )
+    way = "Lanczos with single vectors, then" if single else "Block Lanczos"
     why = (
-        f"{way} computes {k if known else 'the requested'} of {n} components in about {passes} passes over the data, "
-        "which is cheaper than computing all cross-products. It stops when the accuracy is proved."
+        f"{way} with blocks of {block} vectors{',' * single} computes {k if known else 'the requested'} of {n} "
+        f"components in about {passes} passes over the data, which is cheaper than computing all cross-products. It "
+        "stops when the accuracy is proved."
     )
     most = 0 if known else _most(shape, k, block, capacity, probes, room)
     return cost, Choice("lanczos", passes, peak, why, block, capacity, probes, most, single=single)

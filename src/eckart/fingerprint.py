@@ -60,6 +60,8 @@ class FileState:
         if now != self:
             grown = "shrank" if now.size < self.size else "changed"
             seen = f"{self.size:,} bytes before, {now.size:,} now"
+            if now.size == self.size:
+                seen = f"it still has {self.size:,} bytes, but it was written again"
             if dataclasses.replace(now, status=self.status) == self:
                 seen = (
                     "the size and modification time are the same, but the file was rewritten, or its "

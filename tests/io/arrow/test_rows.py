@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +46,19 @@ def test_errors_in_columns_of_text_name_the_batch(tmp_path: Path, monkeypatch: p
     for stream in (False, True):
         with pytest.raises(FileError, match=r"x\.feather', batch 2 cannot be read \(Array length did not match"):
             ek.open_data(tmp_path / "x.feather", stream=stream).read(0, 40)
+
+
+def test_a_file_of_a_folder_that_was_rewritten_is_named(tmp_path):
+    for part in range(3):
+        parquet.write_table(
+            pa.table({"a": np.arange(50.0), "b": np.arange(50.0) ** 2}), tmp_path / f"part{part}.parquet"
+        )
+    source = ek.open_data(tmp_path, stream=True)
+    place = tmp_path / "part1.parquet"
+    content, before = place.read_bytes(), place.stat()
+    place.write_bytes(content)
+    os.utime(place, ns=(before.st_atime_ns, before.st_mtime_ns + 10**9))
+    message = rf"{tmp_path.name}: part1\.parquet changed .* still has {len(content):,} bytes, but it was written again"
+    with pytest.raises(FileError, match=message):
+        source.read(60, 70)
+    np.testing.assert_array_equal(source.read(0, 50)[:, 0], np.arange(50.0))

@@ -72,10 +72,11 @@ class ArrowRows(PiecedRows):
     def _fill(self, out: np.ndarray, piece: int, first: int) -> None:
         number, group = self.pieces[piece]
         state = self.files[number]
-        state.check(self.metadata.name, self.edges[piece], self.edges[piece + 1])
+        name = self.metadata.name if len(self.files) == 1 else f"{self.metadata.name}: {PurePath(state.path).name}"
+        state.check(name, self.edges[piece], self.edges[piece + 1])
         with reading(shown(state.path), f"{'row group' if self.parquet else 'batch'} {group + 1}"):
             self._reader(number).fill(out, group, first, self.metadata.name)
-        state.check(self.metadata.name, self.edges[piece], self.edges[piece + 1])  # while it was read
+        state.check(name, self.edges[piece], self.edges[piece + 1])  # while it was read
 
     def _reader(self, number: int) -> Any:
         if self._readers.get("number") != number:

@@ -69,27 +69,33 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         edges[k] = upper_edge(columns[k], e.free_rows - k, quantile, taken=k)
         left = np.maximum(left - e.ratios[k] * e.right[:, k] ** 2, 0.0)
     k = _last_above(e, edges, columns, quantile)
-    if k == count:
-        return None, (
-            f"All {count} computed components explain more than a component of pure noise would. There may be more."
-        )
+    objection = _objection(e, k, edges)
+    if objection is not None:
+        return None, objection
+    noise = f"in {100 * e.options.level:g} % of cases, a component of pure noise explains at most {percent(edges[k])}"
+    return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {noise}."
+
+
+def _objection(e: Evidence, k: int, edges: np.ndarray) -> str | None:
+    """Why the test has no answer, although k components exceed their edges."""
+    if k == len(edges):
+        return f"All {k} computed components explain more than a component of pure noise would. There may be more."
     if (more := e.falls_beyond(k)) is not None and not _is_one_entry(e, more - 1):
         if more == 1:
-            return None, (
+            return (
                 "The first component dominates the variances of the columns, so this test cannot "
                 "distinguish it from noise."
             )
-        return None, (
+        return (
             f"{more} components of similar size dominate the variances of the columns, so they mask each "
             "other in this test."
         )
     if k == 0 and edges[0] >= 1.0:
-        return None, (
+        return (
             "The limit for a component of pure noise is above 100 % of the variance, because few columns have most of "
             "it or the table has few rows. This test could find no component."
         )
-    noise = f"in {100 * e.options.level:g} % of cases, a component of pure noise explains at most {percent(edges[k])}"
-    return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {noise}."
+    return None
 
 
 def _is_one_row(e: Evidence, place: int) -> bool:

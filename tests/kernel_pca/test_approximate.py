@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import eckart as ek
-from eckart.errors import InputError
+from eckart.errors import AccuracyWarning, InputError
 
 
 @pytest.mark.parametrize("asked", [0.0012, 0.01])
@@ -73,3 +73,23 @@ def test_rows_whose_distances_overflow_are_refused() -> None:
     for kernel, table in (("rbf", graded), ("sigmoid", 1e200 * rows)):
         with pytest.raises(InputError, match="Overflow in kernel"):
             ek.KernelPCA(kernel=kernel, gamma=0.01, eigen_solver="cholesky", random_state=0).fit(table)
+
+
+def test_blocks_of_indefinite_kernels_are_not_proved() -> None:
+    rows = np.random.default_rng(0).standard_normal((40, 1))
+    options = {"kernel": "sigmoid", "gamma": 0.2, "coef0": 5.0, "solver": "cholesky"}
+    with pytest.warns(AccuracyWarning, match=r"may be indefinite.*solver='lanczos'"):
+        d = ek.decompose(rows, "kernel_pca", k=1, stream=True, **options)
+    assert d.certificate is not None
+    assert not d.certificate.proved
+
+
+def test_a_share_is_not_proved_if_nothing_is_known_of_it() -> None:
+    """Negative eigenvalues that no pivot shows leave the explained share unknown."""
+    rows = np.random.default_rng(0).standard_normal((40, 1))
+    options = {"kernel": "sigmoid", "gamma": 0.2, "coef0": 5.0, "solver": "cholesky"}
+    with pytest.warns(AccuracyWarning, match="explain the requested share"):
+        d = ek.decompose(rows, "kernel_pca", explain=0.5, **options)
+    assert d.certificate is not None
+    assert d.certificate.explained == (0.0, 1.0)
+    assert not d.certificate.proved

@@ -210,9 +210,9 @@ def certified(
         high = min(1.0, held / part.low) if part.low > 0.0 else 1.0
     share = found.missing / made.trace if made.trace else 0.0
     decided = True
-    if settings.target_ratio is not None and part.low > 0.0 and k:
+    if settings.target_ratio is not None and total > 0.0 and k:
         fewer = float(components.values[: k - 1].sum()) + (k - 1) ** 0.5 * found.grams + found.gain(k - 1)
-        decided = low >= settings.target_ratio > fewer / part.low
+        decided = part.low > 0.0 and low >= settings.target_ratio > fewer / part.low
     sentence = summary_of(solution, low, high) if k else ""
     sentence += (
         f" The kernel is approximated with rank {len(made.pivots)}, which leaves out {percent(share, 3)} of its trace."

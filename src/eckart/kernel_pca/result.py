@@ -22,7 +22,7 @@ from eckart.kernel_pca.options import KernelSettings
 from eckart.kernel_pca.positive_part import PositivePart
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
-from eckart.wording import either
+from eckart.wording import assigned, either
 
 
 def refuse_out_of_range(diagonal: Array, name: str) -> None:
@@ -183,6 +183,14 @@ def warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSett
             f"{counted(d.k, 'component')} explain the requested share of "
             f"{percent(settings.target_ratio, 2)}. "
             f"{either('Use a smaller approximation_error, or specify k.', 'Use -k to set the number.')}",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+    elif details.pivots is not None and not _proved(d):
+        warnings.warn(
+            "The kernel may be indefinite, and its approximation by some of its rows does not bound the negative "
+            f"eigenvalues. The explained share is therefore unknown. Use {assigned('solver', 'lanczos')}"
+            f"{either(' with all rows in memory', ' with data that fit in memory')}.",
             AccuracyWarning,
             stacklevel=4,
         )

@@ -57,15 +57,6 @@ def test_subset_is_repeatable_and_holds_the_extremes() -> None:
     assert set(np.argsort(-np.hypot(*points.T))[:100]) <= set(first)
 
 
-@pytest.mark.parametrize(
-    ("ends", "expected"),
-    [((0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1]), ((-3.1, 2.9), [-3, -2, -1, 0, 1, 2]), ((5, 5), [5]), ((0, 1e-9), 6)],
-)
-def test_ticks_are_round(ends: tuple[float, float], expected: Any) -> None:
-    found = geometry.ticks(*ends)
-    assert (len(found) if isinstance(expected, int) else found) == expected
-
-
 def test_scree_shows_shares_and_bounds() -> None:
     ax = plots.scree(arrests())
     heights = [patch.get_height() for patch in ax.patches]

@@ -29,11 +29,11 @@ def html_facts(title: str, facts: Iterable[tuple[str, str]], text: str = "") -> 
     return _titled(title, f"{sentence}<table><tbody>{rows}</tbody></table>")
 
 
-def html_page(page: str, height: int = 480) -> str:
+def html_page(page: str) -> str:
     """A whole page inside a frame, which isolates its styles and scripts."""
     return (
         f'<iframe srcdoc="{escape(page, quote=True)}" sandbox="allow-scripts" '
-        f'style="width:100%;height:{height}px;border:1px solid #ddd"></iframe>'
+        'style="width:100%;height:480px;border:1px solid #ddd"></iframe>'
     )
 
 

@@ -21,10 +21,10 @@ def _visible(character: str) -> str:
     return character
 
 
-def shorten(text: str, length: int, *, ellipsis: str = "...") -> str:
+def shorten(text: str, length: int) -> str:
     """The text, clean, cut to at most `length` characters."""
     text = clean(text[: 4 * length + 4])
-    return text if len(text) <= length else text[: length - len(ellipsis)] + ellipsis
+    return text if len(text) <= length else text[: length - 3] + "..."
 
 
 def wrapped(text: str, width: int = 80, indent: str = "") -> str:

@@ -30,7 +30,7 @@ def iterated_svd(table, rank):
 def test_a_gap_is_its_expectation_given_the_values_present():
     """Both forms, by scores (few components) and by gaps (all of them), are the Gaussian conditional expectation."""
     _, table = low_rank(rows=120, columns=8, holes=0.3, seed=8)
-    few, every = ek.fill_missing(table, k=2), complete_by_all(table, 0.1)[0]
+    few, every = ek.fill_missing(table, k=2), complete_by_all(table, 0.1, np.ones(len(table)))[0]
     for filled, model in ((few.table, few.model), (every.table, every.model)):
         covariance = model.loadings @ model.loadings.T + np.diag(model.noise)
         assert np.allclose(fill_rows(table, model), filled, atol=1e-3 * np.nanstd(table))

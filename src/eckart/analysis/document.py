@@ -48,7 +48,7 @@ def of_decomposition(d: Decomposition) -> JsonObject:
             "components": list(component_labels(d)),
             "values": plain(d.right),
         },
-        "certificate": None if d.certificate is None else of_certificate(d.certificate),
+        "certificate": None if d.certificate is None else of_fields(d.certificate),
         "solver": None if d.info is None else d.info.solver,
         "passes": None if d.info is None else d.info.passes,
         "why": None if d.plan is None else d.plan.why,
@@ -82,13 +82,9 @@ def of_analysis(found: Analysis, door: Door = "python") -> JsonObject:
     return made
 
 
-def of_certificate(c: Certificate) -> JsonObject:
-    """Every field of the certificate; unknown values are null."""
-    return {field.name: plain(getattr(c, field.name)) for field in dataclasses.fields(c)}
-
-
-def of_plan(plan: Plan) -> JsonObject:
-    return {field.name: plain(getattr(plan, field.name)) for field in dataclasses.fields(plan)}
+def of_fields(values: Certificate | Plan) -> JsonObject:
+    """Every field; unknown values are null."""
+    return {field.name: plain(getattr(values, field.name)) for field in dataclasses.fields(values)}
 
 
 def plain(value: object) -> Any:

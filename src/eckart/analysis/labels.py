@@ -36,6 +36,11 @@ def row_labels(d: Decomposition) -> Sequence[str]:
     return d.row_names or Numbers(d.rows)
 
 
+def category_name(label: object) -> str | None:
+    """A category as text; None and NaN are missing."""
+    return None if label is None or label != label else str(label)
+
+
 class Numbers(Sequence[str]):
     """'1', '2', ... up to a count, formatted only when read, so that a million rows need no stored names."""
 

@@ -179,13 +179,13 @@ def scree_finding(d: Decomposition) -> str:
     return sentence + "."
 
 
-def loadings_finding(d: Decomposition, components: int = 2) -> str:
-    """What the loadings show, in words."""
+def loadings_finding(d: Decomposition) -> str:
+    """What the loadings of the first two components show, in words."""
     parts: list[str] = []
     if not has_weights(d) or d.norm == 0.0:
         return ""
     nonzero = nonzero_components(d)
-    for component, name in list(enumerate(component_labels(d)))[:components]:
+    for component, name in list(enumerate(component_labels(d)))[:2]:
         if nonzero[component]:
             parts.append(f"{name} {_led_by(d, component)}")
     sentence = "; ".join(parts)

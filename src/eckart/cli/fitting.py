@@ -109,7 +109,7 @@ def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOption
     made = make_plan(source, wanted.method, **asked)
     notes = [*source.metadata.notes, *notes]
     if console.json:
-        console.document(data=source.metadata.name, plan=documents.of_plan(made), notes=notes)
+        console.document(data=source.metadata.name, plan=documents.of_fields(made), notes=notes)
         return
     console.say_all(notes)
     click.echo(_plan_text(made, console.width))

@@ -69,18 +69,18 @@ def _finite_gram(problem: Problem) -> Array:
     return gram
 
 
-def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_direct: bool = False) -> Solution:
-    """The wanted pairs of G. `full` requests the accuracy of a singular value decomposition of B itself.
+def solve_gram(problem: Problem, request: Request, *, or_direct: bool = False) -> Solution:
+    """The wanted pairs of G.
 
     With `or_direct`, if G is not accurate enough and B is small, decompose B instead of taking a second pass.
     """
     rows, size = problem.shape
     if problem.precision != "float64":
-        if not full and (measured := _solve_in_float32(problem, request)) is not None:
+        if (measured := _solve_in_float32(problem, request)) is not None:
             return measured
         problem.sharpen()
     symmetric = SymmetricMatrix(_finite_gram(problem), problem.workbench)
-    if not full and (iterated := _solve_iterated(problem, symmetric, request)) is not None:
+    if (iterated := _solve_iterated(problem, symmetric, request)) is not None:
         return iterated
     solution = _solve(problem, symmetric, request)
     if problem.total <= 0.0 < problem.total_error():
@@ -89,13 +89,13 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
         return solution
     if or_direct and rows * size * size <= SMALL_WORK:
         return solve_direct(problem, request)
-    return _second_pass(problem, symmetric, request, full=full)
+    return _second_pass(problem, symmetric, request)
 
 
-def _second_pass(problem: Problem, gram: SymmetricMatrix, request: Request, *, full: bool) -> Solution:
+def _second_pass(problem: Problem, gram: SymmetricMatrix, request: Request) -> Solution:
     """The same from a second pass over the wanted vectors if these are few, otherwise over all of them."""
     refined = None
-    if not full and _partly(request, problem.shape[1]):
+    if _partly(request, problem.shape[1]):
         assert request.k is not None
         refined = refine_leading(problem, gram.matrix, _by_lapack(gram, request.k + _EXTRA), request)
     return refine(problem, to_numpy(gram.matrix), request) if refined is None else refined

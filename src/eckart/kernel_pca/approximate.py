@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, astype, device, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, device, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends.orthogonal import flip_signs
 from eckart.engine.backends.select import backend_of
 from eckart.engine.certify import summary_of
@@ -34,7 +34,7 @@ from eckart.kernel_pca.factor_bounds import (
     ritz_bounds,
     whole_error,
 )  # fmt: skip
-from eckart.kernel_pca.kernel_functions import Kernel, chosen_rows
+from eckart.kernel_pca.kernel_functions import Kernel, chosen_rows, doubles
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.options import KernelSettings
 from eckart.kernel_pca.positive_part import PositivePart
@@ -123,7 +123,7 @@ def _approximate(
     values = rounded(np.diagonal(gram), settings)
     rounding = kernel_error(kernel, rows, kernel.shift(rows))
     found = factor_error(
-        evidence, small, to_numpy(block), to_numpy(_doubles(take_columns(made.factor, index))), components.gram,
+        evidence, small, to_numpy(block), to_numpy(doubles(take_columns(made.factor, index))), components.gram,
         made.error, made.trace, matrix.size, rounding,
     )  # fmt: skip
     if kernel.positive:
@@ -147,10 +147,6 @@ def _approximate(
     certificate = certified(solution, found, components, made, settings, dtype_name(rows))
     info = as_info(solution, 1, settings, plan)
     return assembled(rows, values, vectors, found.total + made.error, plan, certificate, info, details, (), None)
-
-
-def _doubles(array: Array) -> Array:
-    return astype(array, namespace(array).float64)
 
 
 def _ritz(image: Array) -> tuple[Array, np.ndarray]:

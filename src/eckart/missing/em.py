@@ -80,14 +80,11 @@ class _Units:
     counts: np.ndarray
 
     @classmethod
-    def of(cls, table: np.ndarray, weights: np.ndarray, standard: bool) -> _Units:
+    def of(cls, table: np.ndarray, weights: np.ndarray) -> _Units:
         gone = np.isnan(table)
         mean = means_present(table, gone, weights)
-        squares = weights @ np.where(gone, 0.0, table - mean) ** 2 / (weights @ ~gone)
-        deviation = np.sqrt(squares)
+        deviation = np.sqrt(weights @ np.where(gone, 0.0, table - mean) ** 2 / (weights @ ~gone))
         varying = deviation > 1e-13 * np.abs(mean)
-        if not standard:
-            deviation = np.full(len(mean), float(np.sqrt(np.mean(squares))) or 1.0)
         return cls(mean, np.where(varying, deviation, 1.0), varying, (~gone).sum(axis=0))
 
     def standard(self, table: np.ndarray) -> np.ndarray:
@@ -142,39 +139,28 @@ def fill_rows(rows: np.ndarray, model: GapModel) -> np.ndarray:
     return np.where(np.isnan(filled), fit * model.scale + model.mean, filled)
 
 
-def complete_by_factors(
-    table: np.ndarray,
-    most: int,
-    *,
-    weights: np.ndarray | None = None,
-    standard: bool = True,
-    tolerance: float = 1e-3,
-    most_steps: int = 1000,
-) -> Completed:
+def complete_by_factors(table: np.ndarray, most: int, weights: np.ndarray) -> Completed:
     """The table imputed by as many components as the observed values support, up to `most`."""
-    weights = np.ones(len(table)) if weights is None else weights
-    units = _Units.of(table, weights, standard)
+    units = _Units.of(table, weights)
     if not units.varying.any():
         nothing = np.zeros((len(table), 0))
         return Completed(*units.completed(table, nothing, nothing, np.zeros((0, 0)), np.zeros(0), np.zeros(0)))
     gaps = Gaps.of(units.standard(table), weights, units.floor())
     most = min(most, min(gaps.values.shape) - 1)
-    *_, f = fit_components(gaps, most, tolerance=tolerance, most_steps=most_steps)
+    *_, f = fit_components(gaps, most, tolerance=1e-3, most_steps=1000)
     fit, errors = _fit_and_errors(gaps, f)
     found = units.completed(table, fit, errors, f.loadings[:, 1:], f.weighing, f.loadings[:, 0])
     return Completed(*found, steps=f.steps, converged=f.converged, clear=bool(np.mean(f.noise) < CLEAR))
 
 
-def paths(
-    table: np.ndarray, most: int, *, weights: np.ndarray, standard: bool, tolerance: float, most_steps: int
-) -> Iterator[np.ndarray]:
+def paths(table: np.ndarray, most: int, weights: np.ndarray) -> Iterator[np.ndarray]:
     """The table imputed by 0, 1, ..., `most` components, until the observed values support no more."""
-    units = _Units.of(table, weights, standard)
+    units = _Units.of(table, weights)
     if not units.varying.any():
         yield np.where(np.isnan(table), units.mean, table)
         return
     gaps = Gaps.of(units.standard(table), weights, units.floor())
-    for f in fit_components(gaps, most, tolerance=tolerance, most_steps=most_steps, known=True):
+    for f in fit_components(gaps, most, tolerance=1e-2, most_steps=200, known=True):
         z = scores(gaps.values, gaps.seen, score_inverses(gaps.patterns, f).gain[gaps.pattern], f)
         filled = np.broadcast_to(units.mean, table.shape).copy()
         filled[:, units.varying] += (z @ f.loadings.T) * units.scale[units.varying]
@@ -201,16 +187,14 @@ def _fit_and_errors(gaps: Gaps, f: Factors) -> tuple[np.ndarray, np.ndarray]:
 def complete_by_all(
     table: np.ndarray,
     shrink: float,
+    weights: np.ndarray,
     *,
-    weights: np.ndarray | None = None,
-    standard: bool = True,
     start: Correlations | None = None,
     tolerance: float = 1e-5,
     most_steps: int = 500,
 ) -> tuple[Completed, Correlations]:
     """The table imputed by all components with a share `shrink` of noise, and the start for the next share."""
-    weights = np.ones(len(table)) if weights is None else weights
-    units = _Units.of(table, weights, standard)
+    units = _Units.of(table, weights)
     values = units.standard(table)
     found = fit_correlations(values, weights, shrink, start=start, tolerance=tolerance, most_steps=most_steps)
     eigenvalues, vectors = np.linalg.eigh(found.matrix)

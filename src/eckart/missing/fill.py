@@ -290,7 +290,7 @@ def _by_model(
     table: np.ndarray, weights: np.ndarray, rng: np.random.Generator, k: int | None
 ) -> tuple[Completed, _Search | None]:
     """EM on distinct rows, so that weights and repeated rows take the same steps, with the same rounding errors."""
-    by_factors = complete_by_factors(table, _MOST_COMPONENTS if k is None else k, weights=weights)
+    by_factors = complete_by_factors(table, _MOST_COMPONENTS if k is None else k, weights)
     if k is not None:
         return by_factors, None
     held_out = _held_out(table, weights, rng)
@@ -301,7 +301,7 @@ def _by_model(
     shrunk = held_out.shrunk()
     if shrunk.error >= _BETTER * by_few.error:
         return by_factors, by_few
-    by_all, _ = complete_by_all(table, shrunk.shrink, weights=weights)
+    by_all, _ = complete_by_all(table, shrunk.shrink, weights)
     calibrated = replace(by_all, errors=by_all.errors * shrunk.calibration)
     return calibrated, _Search(shrunk.shrink, shrunk.error, by_few.error_of_means)
 

@@ -37,30 +37,17 @@ class HeldOut:
     """A table whose values are hidden in turn, part by part; each part is imputed from the rest."""
 
     table: np.ndarray
-    standard: bool
     weights: np.ndarray
     hidden: list[np.ndarray]
     unit: np.ndarray
 
-    def __init__(
-        self,
-        table: np.ndarray,
-        rng: np.random.Generator,
-        *,
-        weights: np.ndarray | None = None,
-        standard: bool = True,
-        parts: int = _PARTS,
-        tried: int = _TRIED,
-    ) -> None:
-        self.table, self.standard = table, standard
-        self.weights = np.ones(len(table)) if weights is None else weights
+    def __init__(self, table: np.ndarray, rng: np.random.Generator, *, weights: np.ndarray, tried: int) -> None:
+        self.table, self.weights = table, weights
         indices = np.flatnonzero(~np.isnan(table.ravel()))
-        part = np.resize(np.arange(parts), len(indices))
+        part = np.resize(np.arange(_PARTS), len(indices))
         rng.shuffle(part)
-        self.hidden = [indices[part == one] for one in range(min(parts, tried))]
+        self.hidden = [indices[part == one] for one in range(min(_PARTS, tried))]
         deviation = np.nanstd(table, axis=0)
-        if not standard:
-            deviation = np.full(len(deviation), float(np.sqrt(np.mean(deviation**2))))
         self.unit = np.where(deviation > 0.0, deviation, 1.0)
 
     def by_part(self, most: int) -> np.ndarray:
@@ -71,10 +58,7 @@ class HeldOut:
         found = np.zeros((most + 1, len(self.hidden)))
         for one in range(len(self.hidden)):
             visible, counted = self._visible(one)
-            tables = paths(
-                visible, most, weights=self.weights, standard=self.standard, tolerance=1e-2, most_steps=200
-            )  # fmt: skip
-            for k, filled in enumerate(tables):
+            for k, filled in enumerate(paths(visible, most, self.weights)):
                 difference = ((filled - self.table) / self.unit).ravel()[counted]
                 found[k:, one] = float(np.mean(difference**2)) if counted.size else 0.0
         return found
@@ -97,9 +81,8 @@ class HeldOut:
         for one, start in enumerate(starts):
             visible, counted = self._visible(one)
             filled, starts[one] = complete_by_all(
-                visible, shrink, weights=self.weights, standard=self.standard, start=start, tolerance=1e-3,
-                most_steps=100,
-            )  # fmt: skip
+                visible, shrink, self.weights, start=start, tolerance=1e-3, most_steps=100
+            )
             difference = (filled.table - self.table).ravel()[counted]
             columns = counted % self.table.shape[1]
             total += float(np.sum((difference / self.unit[columns]) ** 2))

@@ -235,8 +235,8 @@ def fewest_as_good(errors: np.ndarray) -> int:
     return int(np.argmax(difference.mean(axis=1) <= slack))
 
 
-def fewest_not_worse(errors: np.ndarray, level: float = 0.95, *, overlap: float = 0.0) -> int:
-    """The smallest k (row) that a paired t-test of the logarithms does not find worse than the best.
+def fewest_not_worse(errors: np.ndarray, *, overlap: float = 0.0) -> int:
+    """The smallest k (row) that a paired t-test of the logarithms at level 0.95 does not find worse than the best.
 
     Errors of different parts (columns) may differ by orders of magnitude, but their ratios do not. `overlap` is the
     ratio of held-out entries to the others if the parts come from several splits of the same table. It is added to the
@@ -252,5 +252,5 @@ def fewest_not_worse(errors: np.ndarray, level: float = 0.95, *, overlap: float 
     logarithms = np.log(np.maximum(errors, 1e-300))
     count = errors.shape[1]
     difference = logarithms - logarithms[int(np.argmin(logarithms.mean(axis=1)))]
-    slack = stdtrit(count - 1, level) * difference.std(axis=1, ddof=1) * (1.0 / count + overlap) ** 0.5
+    slack = stdtrit(count - 1, 0.95) * difference.std(axis=1, ddof=1) * (1.0 / count + overlap) ** 0.5
     return int(np.argmax(difference.mean(axis=1) <= slack))

@@ -59,11 +59,11 @@ def count_for(held: np.ndarray, explain: float) -> int:
     return int(np.searchsorted(held, target, side="left")) + 1
 
 
-def kneedle(values: np.ndarray, sensitivity: float = 1.0) -> int | None:
+def kneedle(values: np.ndarray) -> int | None:
     """Index of the first elbow of a decreasing curve, counted from 0; None without one (Satopaa and others, 2011).
 
     Both axes are scaled to 0..1 and the curve is flipped to rise. Its distance above the diagonal has an elbow where it
-    falls by more than `sensitivity` mean steps before it rises again.
+    falls by more than a mean step before it rises again.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def kneedle(values: np.ndarray, sensitivity: float = 1.0) -> int | None:
     peak, threshold = None, 0.0
     for i in range(1, count):
         if i in peaks:
-            peak, threshold = i, distance[i] - sensitivity * float(np.mean(np.diff(x)))
+            peak, threshold = i, distance[i] - float(np.mean(np.diff(x)))
         elif peak is not None and distance[i] < threshold:
             return peak
         elif i < count - 1 and step[i] > 0:

@@ -16,7 +16,7 @@ from typing import Any
 import sympy as sp
 
 from eckart.worked.messages import current, tr
-from eckart.worked.notation import is_words, localized_words, split_prose, text_formula
+from eckart.worked.notation import is_words, localized_words, split_prose, text_prose
 from eckart.worked.numerals import (
     decimal,
     is_exact,
@@ -35,7 +35,7 @@ _SHORT = 24
 
 def html(solution: Solution, *, playing: bool = False) -> str:
     """The page of one solution, with a player if it has several steps; `playing` shows only the first step."""
-    return page([solution], prose_text(solution.title), player=len(solution.steps) > 1, playing=playing)
+    return page([solution], text_prose(solution.title), player=len(solution.steps) > 1, playing=playing)
 
 
 def page(
@@ -159,11 +159,6 @@ def _inline(formula: str) -> str:
     """A formula inside a sentence; short ones are not broken across lines."""
     shown = formula_html(formula)
     return f'<span class="short">{shown}</span>' if len(formula) <= _SHORT else shown
-
-
-def prose_text(prose: str) -> str:
-    """Sentences without markup, for the window title."""
-    return "".join(text_formula(part) if odd else part for odd, part in split_prose(prose))
 
 
 def formula_html(formula: str) -> str:

@@ -95,7 +95,7 @@ class Eigenpair:
             for entry in matrix:
                 self.lift(entry)
         except CoercionFailed:
-            return replace(self, entries=tuple(self.direction), at_root=_settled_root, lift=_itself)
+            return replace(self, entries=tuple(self.direction), at_root=rationalised, lift=_itself)
         return self
 
     def negated(self) -> Eigenpair:
@@ -111,7 +111,7 @@ def _itself(number: sp.Expr) -> sp.Expr:
     return number
 
 
-def _settled_root(value: sp.Expr) -> sp.Expr:
+def rationalised(value: sp.Expr) -> sp.Expr:
     return sp.expand(sp.radsimp(sp.expand(value)))
 
 

@@ -12,7 +12,7 @@ from sympy.polys.matrices import DomainMatrix
 
 from eckart.worked.fields import Eigenpair, tidy_root
 from eckart.worked.numerals import GUARD, is_exact
-from eckart.worked.spectrum import LAMBDA, Root, Spectrum, factor_roots, kernel, oriented
+from eckart.worked.spectrum import LAMBDA, Root, Spectrum, factor_roots, is_real, kernel, oriented
 
 if TYPE_CHECKING:
     from sympy.polys.domains.domain import Domain
@@ -98,7 +98,7 @@ def _number(field: Domain, element: Value) -> sp.Expr:
 
 
 def _numeric_root(value: Value, vector: list[Value]) -> Root:
-    pair = oriented(Eigenpair(value, tuple(vector), _same, _real(value), lift=_same))
+    pair = oriented(Eigenpair(value, tuple(vector), _same, is_real(value), lift=_same))
     return Root(value, sp.Poly(LAMBDA - value, LAMBDA), 1, (pair,))
 
 
@@ -120,10 +120,6 @@ def numeric_spectrum(matrix: sp.Matrix, symmetric: bool) -> Spectrum:
 
 def _same(entry: object) -> sp.Expr:
     return entry
-
-
-def _real(value: object) -> bool:
-    return bool(sp.im(value) == 0)
 
 
 def _sympy(number: object) -> sp.Expr:

@@ -206,8 +206,8 @@ def unfolded(given: sp.Matrix, scores: sp.Matrix) -> Figure:
     return _localised(figure)
 
 
-def rbf_scores(x: Array, gamma: float, k: int = 2) -> Array:
-    """Scores of kernel PCA: K~ = K - 1K - K1 + 1K1, T = V sqrt(λ).
+def rbf_scores(x: Array, gamma: float) -> Array:
+    """The first two scores of kernel PCA: K~ = K - 1K - K1 + 1K1, T = V sqrt(λ).
 
     >>> rbf_scores(np.array([[0.0], [1.0], [2.0]]), 1.0).shape
     (3, 2)
@@ -216,7 +216,7 @@ def rbf_scores(x: Array, gamma: float, k: int = 2) -> Array:
     gram = np.exp(-gamma * gaps)
     means = gram.mean(axis=0)
     values, vectors = np.linalg.eigh(gram - means - means[:, None] + means.mean())
-    scores: Array = vectors[:, ::-1][:, :k] * np.sqrt(np.maximum(values[::-1][:k], 0))
+    scores: Array = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0))
     return scores
 
 

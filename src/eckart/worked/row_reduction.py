@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
+from eckart.worked.fields import rationalised
 from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
 from eckart.worked.solution import Equation, Step
@@ -90,25 +91,25 @@ def inverse_steps(a: sp.Matrix) -> tuple[Step, ...]:
     return (Step(statement), *reduction_steps(sp.Matrix.hstack(a, sp.eye(a.rows))))
 
 
-def null_space_steps(shifted: sp.Matrix, unknown: str = "x") -> tuple[Step, ...]:
+def null_space_steps(shifted: sp.Matrix) -> tuple[Step, ...]:
     """(M - λ I) x = 0 as equations, reduced, with the free unknowns named and the general solution."""
-    system = Step(tr("The same as a system of equations."), numbers=tuple(_equations(shifted, unknown)))
+    system = Step(tr("The same as a system of equations."), numbers=tuple(_equations(shifted)))
     _, form, pivots = reduced(shifted)
     free = [j for j in range(shifted.cols) if j not in pivots]
-    names = ", ".join(f"${unknown}_{j + 1}$" for j in free)
+    names = ", ".join(f"$x_{j + 1}$" for j in free)
     lines = []
     for i, pivot in enumerate(pivots):
-        right = [_term(_plain(-form[i, j]), f"{unknown}_{j + 1}") for j in free if form[i, j] != 0]
-        lines.append(f"{unknown}_{pivot + 1} = " + (_sum(right) if right else "0"))
+        right = [_term(rationalised(-form[i, j]), f"x_{j + 1}") for j in free if form[i, j] != 0]
+        lines.append(f"x_{pivot + 1} = " + (_sum(right) if right else "0"))
     words = tr("Free unknowns: {names}. They determine the other unknowns.", names=names)
     solved = Step(words if pivots else tr("Free unknowns: {names}.", names=names), ",  ".join(lines))
     return (system, *reduction_steps(shifted), solved)
 
 
-def _equations(a: sp.Matrix, unknown: str) -> list[Equation]:
+def _equations(a: sp.Matrix) -> list[Equation]:
     lines = []
     for i in range(a.rows):
-        terms = [_term(a[i, j], f"{unknown}_{j + 1}") for j in range(a.cols) if a[i, j] != 0]
+        terms = [_term(a[i, j], f"x_{j + 1}") for j in range(a.cols) if a[i, j] != 0]
         lines.append(Equation("", f"${_sum(terms) if terms else '0'} = 0$"))
     return lines
 
@@ -149,7 +150,7 @@ def _entries(a: sp.Matrix) -> tuple[list[list[Value]], Callable[[Value], Value],
     """
     roots = sorted({root for entry in a for root in sp.sympify(entry).atoms(sp.Pow)}, key=str)
     if len(roots) <= 1 or a.free_symbols:
-        return a.applyfunc(_plain).tolist(), _plain, lambda value: value
+        return a.applyfunc(rationalised).tolist(), rationalised, lambda value: value
     field = sp.QQ.algebraic_field(*roots)
     over = DomainMatrix.from_Matrix(a, field=True).convert_to(field)
     return over.to_list(), lambda value: value, lambda value: sp.expand(field.to_sympy(value))
@@ -157,7 +158,3 @@ def _entries(a: sp.Matrix) -> tuple[list[list[Value]], Callable[[Value], Value],
 
 def _as_matrix(rows: list[list[Value]], shown: Callable[[Value], Value]) -> sp.Matrix:
     return sp.Matrix([[shown(entry) for entry in row] for row in rows])
-
-
-def _plain(value: object) -> sp.Expr:
-    return sp.expand(sp.radsimp(sp.expand(value)))

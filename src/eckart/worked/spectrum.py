@@ -39,7 +39,7 @@ class Root:
 
     @property
     def real(self) -> bool:
-        return _is_real(self.value)
+        return is_real(self.value)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _family(
     basis = kernel(shifted, symmetric, weights)
     found = []
     for value in values:
-        at_root, real = polynomial_at(value), _is_real(value)
+        at_root, real = polynomial_at(value), is_real(value)
         eigenpairs = tuple(oriented(Eigenpair(value, vector, at_root, real, weights)) for vector in basis)
         found.append(Root(value, factor, times, eigenpairs))
     return found
@@ -217,7 +217,7 @@ def _identity(matrix: DomainMatrix) -> list[list[Value]]:
     return DomainMatrix.eye(matrix.shape[1], matrix.to_field().domain).to_list()  # type: ignore[no-any-return]
 
 
-def _is_real(value: object) -> bool:
+def is_real(value: object) -> bool:
     return bool(sp.im(value) == 0)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eckart.engine.backends.symmetric import by_all, leading_pairs, spectrum_and_pairs
+from eckart.engine.backends.symmetric import SymmetricMatrix, by_all, leading_pairs, spectrum_and_pairs
 
 UNIT = 2.0**-53
 
@@ -47,7 +47,7 @@ def test_some_pairs_are_those_of_all(name, share, smallest):
     matrix = MATRICES[name]
     size, count = len(matrix), len(matrix) // share
     assert not by_all(size, count)
-    values, vectors = leading_pairs(matrix, count, smallest=smallest)
+    values, vectors = SymmetricMatrix(matrix).leading(count, smallest=smallest)
     every = np.linalg.eigvalsh(matrix)
     allowed = 64.0 * UNIT * size**0.5 * max(np.abs(every).max(), 1e-300)
     np.testing.assert_allclose(values, every[:count] if smallest else every[::-1][:count], rtol=0, atol=allowed)

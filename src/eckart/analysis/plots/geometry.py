@@ -1,4 +1,4 @@
-"""Positions of points, arrows and ticks: the numbers behind the plots, without drawing.
+"""Positions of points and arrows: the numbers behind the plots, without drawing.
 
 A ~ U diag(s) V^T, w rows. Form biplot: rows U diag(s), arrows V; distances between rows are exact.
 Covariance biplot: rows sqrt(w - 1) U, arrows V diag(s) / sqrt(w - 1); angles between arrows show correlations.
@@ -98,23 +98,6 @@ def subset_sentence(d: Decomposition) -> str:
         return ""
     drawn = f"the {_FARTHEST} farthest from the centre and {MOST_ROWS - _FARTHEST:,} chosen at random (seed 0)"
     return f"{MOST_ROWS:,} of {d.rows:,} rows are shown: {drawn}."
-
-
-def ticks(low: float, high: float, count: int = 6) -> list[float]:
-    """About `count` round numbers (1, 2 or 5 times a power of ten) between two ends."""
-    span = high - low
-    if not (math.isfinite(span) and span > 0):
-        return [low]
-    raw = span / count
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * factor for factor in (1, 2, 5, 10) if raw <= power * factor * (1 + 1e-9))
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
-
-
-def thin(boxes: Sequence[Box]) -> list[int]:
-    """Which boxes to keep so that none overlap; earlier boxes take precedence."""
-    return [i for i, side in enumerate(arrange([[box] for box in boxes])) if side is not None]
 
 
 def arrange(choices: Sequence[Sequence[Box]], taken: Sequence[Box] = ()) -> list[int | None]:

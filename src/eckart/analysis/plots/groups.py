@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from eckart.analysis.labels import category_name
 from eckart.arrays import Floats
 from eckart.errors import InputError, ParameterError
 
@@ -50,7 +51,7 @@ def groups(
 ) -> list[Group]:
     """Groups, largest first: at most 7, and the rest together. Rows without a label belong to none."""
     _check(points, labels, around, share)
-    words = np.array([_word(label) for label in labels], dtype=object)
+    words = np.array([category_name(label) for label in labels], dtype=object)
     counts = Counter(word for word in words if word is not None).most_common()
     shown = len(counts) if len(counts) <= MOST_GROUPS + 1 else MOST_GROUPS
     named = [word for word, _ in counts[:shown]]
@@ -58,11 +59,6 @@ def groups(
     if len(named) < len(counts):
         found.append((f"{OTHERS} ({len(counts) - len(named)})", _without(words, {*named, None})))
     return [_group(name, members, points, weights, around, share) for name, members in found]
-
-
-def _word(label: object) -> str | None:
-    """The name of a group; None and NaN are missing."""
-    return None if label is None or label != label else str(label)
 
 
 def _check(points: Floats, labels: Sequence[object], around: str, share: float) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.labels import component_labels
+from eckart.analysis.labels import category_name, component_labels
 from eckart.analysis.measures import (
     check_orthogonal,
     complete,
@@ -156,14 +156,9 @@ class _Categories:
     """Mask of the rows that have a label."""
 
 
-def _word(label: object) -> str | None:
-    """A category as text; None and NaN are missing."""
-    return None if label is None or label != label else str(label)
-
-
 def _grouped(d: Decomposition, labels: Sequence[object]) -> _Categories:
     """Rows by category; rows without a category are in none."""
-    given = [_word(label) for label in labels]
+    given = [category_name(label) for label in labels]
     check_rows(d, len(given))
     words = tuple(sorted({word for word in given if word is not None}))
     if not words:

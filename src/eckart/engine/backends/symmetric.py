@@ -38,14 +38,9 @@ _ON_DEVICE = {"pairs": 144, "values": 192}
 """From this size on, a GPU is faster than the host, including the copies."""
 
 
-def leading_pairs(
-    matrix: Array, count: int, *, smallest: bool = False, prototype: Array | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The `count` largest eigenvalues, decreasing, or the smallest, increasing, with vectors.
-
-    `prototype`: see `pairs`.
-    """
-    return SymmetricMatrix(matrix, prototype).leading(count, smallest=smallest)
+def leading_pairs(matrix: Array, count: int, *, prototype: Array | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The `count` largest eigenvalues, decreasing, with vectors. `prototype`: see `pairs`."""
+    return SymmetricMatrix(matrix, prototype).leading(count)
 
 
 class SymmetricMatrix:
@@ -57,7 +52,10 @@ class SymmetricMatrix:
         self._found: dict[tuple[int, bool], tuple[np.ndarray, np.ndarray]] = {}
 
     def leading(self, count: int, *, smallest: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """As `leading_pairs`; the same arrays if they are requested again."""
+        """The `count` largest eigenvalues, decreasing, or the smallest, increasing, with vectors.
+
+        Returns the same arrays if they are requested again.
+        """
         key = (count, smallest)
         if key not in self._found:
             self._found = {key: self._leading(count, smallest=smallest)}

@@ -191,15 +191,18 @@ def _in_last_bit(deviation: np.ndarray, mean: np.ndarray | float) -> np.ndarray:
     return np.asarray(deviation <= np.finfo(np.float64).eps * np.abs(mean))
 
 
-def column_sums(matrix: np.ndarray, chunk: int = 64) -> np.ndarray:
-    """Column sums of a small matrix in chunks of rows: at most chunk + rows / chunk roundings."""
-    whole = len(matrix) // chunk * chunk
+_CHUNK = 64
+
+
+def column_sums(matrix: np.ndarray) -> np.ndarray:
+    """Column sums of a small matrix in chunks of rows: at most 64 + rows / 64 roundings."""
+    whole = len(matrix) // _CHUNK * _CHUNK
     total = matrix[whole:].sum(axis=0)
     if whole:
-        total = total + matrix[:whole].reshape(-1, chunk, matrix.shape[1]).sum(axis=1).sum(axis=0)
+        total = total + matrix[:whole].reshape(-1, _CHUNK, matrix.shape[1]).sum(axis=1).sum(axis=0)
     return np.asarray(total)
 
 
-def column_sum_additions(rows: int, chunk: int = 64) -> int:
+def column_sum_additions(rows: int) -> int:
     """Roundings in `column_sums`."""
-    return min(rows, chunk) + rows // chunk + 1
+    return min(rows, _CHUNK) + rows // _CHUNK + 1

@@ -219,12 +219,10 @@ class DelimitedRows(PiecedRows):
         return fingerprint([self.state], shape=list(self.shape), layout=layout, **encoding)
 
 
-def text_rows(
-    opened: OpenedFile, path: str, options: TextOptions, *, tab: bool = False, limit: int | None = None
-) -> HeldRows | DelimitedRows:
-    """Rows of a text: up to `limit` bytes it is read whole with all its names, otherwise it is indexed."""
+def text_rows(opened: OpenedFile, path: str, options: TextOptions, *, tab: bool = False) -> HeldRows | DelimitedRows:
+    """Rows of a text: up to `_HELD` bytes it is read whole with all its names, otherwise it is indexed."""
     state = FileState.of(path)
-    content = opened.read_small(_HELD if limit is None else limit)
+    content = opened.read_small(_HELD)
     if content is None:
         return delimited_rows(opened, state, options, tab=tab)
     options = options.with_tabs(content) if tab else options

@@ -88,7 +88,7 @@ def _rows(own: Statement, targets: Sequence[Target]) -> list[Row]:
     first = next((i for i, entry in enumerate(own.entries) if isinstance(entry, Grid)), 0)
     row = _row(replace(own, entries=own.entries[:first]), targets) if first else _row(own, targets)
     named = [targets[i] for i in row.meaning.targets or ()]
-    if not first or not named or not all(map(_is_number, named)):
+    if not first or not named or not all(target.is_number for target in named):
         return [_row(own, targets)] if first else [row]
     return [row, Row(tuple(own.entries[first:]), Meaning(), starts=False)]
 
@@ -132,7 +132,7 @@ def _is_share(own: Statement, found: Meaning, targets: Sequence[Target]) -> bool
 
 def _of_vectors(found: Meaning, said: Sequence[Target], targets: Sequence[Target]) -> Meaning:
     """Vectors under the name of a number: `the component of least variance (0.6, 0.8)`, `λ1 -> (1, 2)`."""
-    if all(map(_is_number, said)):
+    if all(target.is_number for target in said):
         return replace(found, targets=frozenset(_vectors(targets)) or None)
     if found.index and {one.form for one in said} == {"numbers"}:
         return replace(found, targets=frozenset(_paired(said[0].pairing, targets)[:1]))
@@ -159,10 +159,6 @@ def _are_shares(own: Statement, said: Sequence[Target]) -> bool:
     """Whether several numbers have the name of the share of some components: `energies 72, 18, 9`."""
     shares = bool(said) and all(one.optional and "share" in one.names for one in said)
     return shares and len(own.entries) > 1
-
-
-def _is_number(target: Target) -> bool:
-    return target.form in {"number", "count"} or (target.form == "numbers" and len(target.value) == 1)
 
 
 def _unexpected(found: Sequence[Statement]) -> str:

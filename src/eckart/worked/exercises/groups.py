@@ -105,7 +105,7 @@ class _Gathering:
 def _are_separate(bodies: list[tuple[str, tuple[Atom, ...]]], target: Target) -> bool:
     """Whether something is given once, or several times, such as V and V^T, and each time must be right."""
     titles = {title for title, _ in bodies}
-    differ = _is_single(target) and len(titles) == len(bodies)
+    differ = target.is_number and len(titles) == len(bodies)
     return len(bodies) == 1 or differ or all(_is_complete(body, target) for _, body in bodies)
 
 
@@ -145,11 +145,6 @@ def _is_next(row: Row, other: Row) -> bool:
         return False
     same = re.sub(r"\d", "", row.title) == re.sub(r"\d", "", other.title)
     return same and second.index == first.index + 1
-
-
-def _is_single(target: Target) -> bool:
-    """Whether one number is asked for."""
-    return target.form in {"number", "count"} or (target.form == "numbers" and len(target.value) == 1)
 
 
 def _one_row(atoms: tuple[Atom, ...], target: Target) -> tuple[Atom, ...]:

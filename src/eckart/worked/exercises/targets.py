@@ -50,3 +50,8 @@ class Target:
     def shown(self) -> str:
         """The name in messages, in the current language."""
         return tr(self.names[0])
+
+    @property
+    def is_number(self) -> bool:
+        """Whether one number is asked for."""
+        return self.form in {"number", "count"} or (self.form == "numbers" and len(self.value) == 1)

@@ -110,3 +110,19 @@ def test_scaling_by_a_deviation_that_is_lost_to_rounding_is_refused():
     with pytest.raises(ek.errors.InputError, match=r"column 1 .* cannot be computed accurately from sparse data"):
         ek.decompose(matrix, k=1, sample_weight=weights, scale=True, stream=True, memory="2MB", solver="gram")
     assert ek.decompose(dense, k=1, sample_weight=weights, scale=True).certificate.proved
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_bounds_of_millions_of_rows_that_are_almost_all_zero(seed: int) -> None:
+    """Once centred, each column has as many nonzero entries as rows, nearly all equal, and their rounding adds up."""
+    rng = np.random.default_rng(seed)
+    rows, stored = 2_000_000, 200
+    columns = [(1.0 + rng.random(stored)) * 10.0 ** (-4 * j) for j in range(3)]
+    place = np.concatenate([np.arange(stored) + 500 * j for j in range(3)])
+    entries = np.concatenate(columns), (place, np.repeat(np.arange(3), stored))
+    sums = np.array([np.sum(column.astype(np.longdouble)) for column in columns])
+    squares = np.diag([np.sum(column.astype(np.longdouble) ** 2) for column in columns])
+    largest = np.sqrt(np.linalg.eigvalsh((squares - np.outer(sums, sums) / rows).astype(float))[-1])
+    bounds = ek.decompose(sparse.csr_array(entries, shape=(rows, 3)), "pca", k=3).certificate
+    assert bounds.lower[0] <= largest * (1.0 + 2e-15)
+    assert bounds.upper[0] >= largest * (1.0 - 2e-15)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from math import ceil, log2
 
 import numpy as np
 
@@ -17,7 +18,10 @@ from eckart.engine.parallel import each, fold
 
 _PIECES = 8
 _SERIAL_WORK = 4_000_000
-_TERMS, _COPIED = 128, 2**16
+_TERMS, _COPIED, _BATCHED = 128, 2**16, 64
+"""Rows of a product in `gram`, rows whose products are formed together, and columns up to which that takes little
+memory.
+"""
 _SQUARE = 256
 """Rows and columns of a tile of a matrix that is transposed: tiles of this size stay in cache."""
 
@@ -56,7 +60,23 @@ def gram(tall: Array) -> np.ndarray:
     """
     if not is_numpy(tall):
         return np.asarray(to_numpy(inner(tall, tall)))
+    if tall.shape[1] > _BATCHED:
+        return _by_halves(tall)
     return _pairwise_sum(tall, lambda groups: np.matmul(groups.transpose(0, 2, 1), groups))
+
+
+def gram_additions(rows: int) -> int:
+    """Maximum number of roundings of a term of `gram` on the host."""
+    return min(rows, _TERMS) + ceil(log2(max(rows / _TERMS, 1.0))) + 2
+
+
+def _by_halves(tall: np.ndarray) -> np.ndarray:
+    count = len(tall)
+    if count <= _TERMS:
+        return np.asarray(tall.T @ tall)
+    found = _by_halves(tall[: count // 2])
+    found += _by_halves(tall[count // 2 :])
+    return found
 
 
 def _pairwise_sum(tall: np.ndarray, products: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -266,6 +266,14 @@ class Case:
         """
         return 4.0
 
+    def _error_of_means(self) -> float:
+        """W ||delta||^2, by which means that are off by delta change the Gram matrix (`moments`).
+
+        The sums D^T u are off by at most gamma sqrt(W) ||D||_F, so sqrt(W) ||delta|| is at most gamma ||D||_F.
+        """
+        moments = self.moments
+        return gamma(moments.additions + ENTRY) ** 2 * moments.raw_total if self.center else 0.0
+
     def total_error(self) -> float:
         moments = self.moments
         error = gamma(moments.additions + ENTRY) * max(moments.varying_total, moments.total) * 2.0

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, to_numpy
+from eckart.engine.backends.tall import gram, gram_additions
 from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.case import Case
 from eckart.engine.standardize.moments import Moments
+from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.standardize.streamed import StreamedWide
 from eckart.engine.standardize.tall import Tall
 from eckart.errors import InputError
@@ -91,8 +93,12 @@ class Stored(Case):
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         if not isinstance(self._given, RowBlocks):
             return Case.recentred_gram(self, right)
-        product = self.exact().matmat(right)
-        return product.T @ product, 0.0
+        return gram(to_numpy(self.exact().matmat(right))), self._error_of_means()
+
+    def recentred_growth(self) -> float:
+        """B Q is dense: its columns have more terms than those of the data."""
+        resident = isinstance(self._given, RowBlocks)
+        return gamma(gram_additions(self.shape[0]) + ENTRY) if resident else super().recentred_growth()
 
 
 def _refuse_unknown(moments: Moments) -> None:

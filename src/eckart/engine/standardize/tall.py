@@ -134,4 +134,4 @@ class Tall(Case):
         if moments.shift is not None:
             base = base.shifted(from_numpy(moments.shift, self.prototype))
         operator: Operator = base if moments.scale is None else Scaled(base, from_numpy(moments.scale, self.prototype))
-        return operator.gram(right), 0.0
+        return operator.gram(right), self._error_of_means()

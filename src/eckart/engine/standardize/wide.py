@@ -108,10 +108,10 @@ class Wide(Case):
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         if isinstance(self._operator, RowBlocks):
-            return self.exact().gram(right), 0.0
+            return self.exact().gram(right), self._error_of_means()
         moments = self.moments
         shift = np.zeros(self.shape[0]) if moments.mean is None else moments.mean
         self._moments = replace(moments, shift=shift, rest=np.zeros_like(shift))
         operator: Operator = self._with_known_means().precise()
         self._moments = moments
-        return operator.gram(right), 0.0
+        return operator.gram(right), self._error_of_means()

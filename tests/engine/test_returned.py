@@ -43,6 +43,20 @@ def test_residuals_include_the_rounding_of_values_to_subnormal_numbers(largest: 
     assert np.all(measured <= d.certificate.residuals + 1e-13)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("weight", [0.2, 0.3, 0.35, 0.5, 1.0])
+@pytest.mark.filterwarnings("ignore::eckart.errors.DataWarning")
+def test_residuals_hold_for_a_largest_value_below_the_smallest_subnormal_number(weight: float, dtype: str) -> None:
+    """With row weights, s_1 may be any share of the smallest number, and is returned as 0 or 1 times that."""
+    least = np.finfo(dtype).smallest_subnormal
+    table = np.array([[0, 0], [least, 0]], dtype)
+    square = weight / (1.0 + weight)
+    batch = ek.IncrementalPCA(1).partial_fit(table, sample_weight=np.array([1.0, weight]))
+    for d in (ek.decompose(table, "pca", k=1, sample_weight=[1.0, weight]), batch.decomposition_):
+        value = float(d.values[0]) / float(least)
+        assert abs(square - value**2) / square <= float(d.certificate.residuals[0]) * (1.0 + 1e-13)
+
+
 @pytest.mark.parametrize("solver", ["gram", "direct", "lanczos"])
 def test_the_certificate_states_the_tolerance_that_was_used(solver: str) -> None:
     table = np.random.default_rng(3).standard_normal((54, 56))

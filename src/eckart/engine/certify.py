@@ -19,8 +19,6 @@ from eckart.engine.returned import (
     explained_by_smallest,
     is_single,
     residual_bounds,
-    rounding_to_subnormal,
-    square_of_largest,
     unit_of,
 )
 from eckart.engine.settings import Settings
@@ -143,7 +141,7 @@ def _certificate(
     """The certificate, or a function that computes it if the solution has nothing of the size of the data."""
     measured = Measured(
         problem.total, problem.total_error(), problem.shape, problem.precision, tolerance, problem.transposed,
-        problem.passes,
+        problem.passes, problem.moments.unit,
     )  # fmt: skip
 
     def make() -> Certificate:
@@ -163,18 +161,17 @@ def certify(
 ) -> Certificate:
     """The bounds of the solver as shares, singular values and angles."""
     k, total, smallest = len(solution.values), problem.total, settings.which == "smallest"
-    residuals = residual_bounds(solution, problem, errors, unit_of(dtype), smallest=smallest)
+    residuals = residual_bounds(solution, problem, errors, dtype, smallest=smallest)
     if smallest:
         low, high = explained_by_smallest(solution, problem, errors, residuals, unit_of(dtype))
     else:
         low, high = explained(solution, total, problem.total_error, unit_of(dtype))
-    largest = unit(np.sqrt(np.array(square_of_largest(solution, problem, smallest=smallest)[0])))
     return Certificate(
         explained=(low, high),
         # Rounded outwards by one unit: undoing the power of two may lead to subnormal numbers.
         lower=np.maximum(np.nextafter(unit(np.sqrt(solution.lower[:k])), -np.inf), 0.0),
         upper=np.nextafter(unit(np.sqrt(solution.upper[:k])), np.inf),
-        residuals=residuals + rounding_to_subnormal(float(largest), dtype),
+        residuals=residuals,
         angle=angle_bound(solution, settings, unit_of(dtype), errors.moved, transposed=problem.transposed),
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,

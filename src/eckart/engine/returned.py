@@ -25,6 +25,8 @@ class Measured(NamedTuple):
     """The requested one, which depends on the dtype of the data."""
     transposed: bool
     passes: int
+    unit: int
+    """B is in units of 2^-unit."""
 
 
 def is_single(dtype: object) -> bool:
@@ -48,7 +50,7 @@ def square_of_largest(solution: Solution, problem: Measured, *, smallest: bool) 
 
 
 def residual_bounds(
-    solution: Solution, problem: Measured, errors: Errors, unit: float, *, smallest: bool
+    solution: Solution, problem: Measured, errors: Errors, dtype: object, *, smallest: bool
 ) -> np.ndarray:
     """Bounds of ||A^T A v - s^2 v|| / s_1^2 for the returned right vectors and values.
 
@@ -56,6 +58,7 @@ def residual_bounds(
     Rounding a vector to its dtype moves it by `unit` / 2, which G - s^2 multiplies by at most s_1^2; s itself is
     rounded as well. If ||A x|| was measured, ||A^T A x|| <= s_1 ||A x||.
     """
+    unit = unit_of(dtype)
     least, most = square_of_largest(solution, problem, smallest=smallest)
     low, high = (least, most) if smallest else (solution.largest, most)
     if high == 0.0:
@@ -70,16 +73,21 @@ def residual_bounds(
     # ||G v - s^2 v|| <= max(s_1, s)^2 ||v||; s may exceed s_1 if bounds are wide, but not if it is 0.
     limit = max(solution.largest / least, 1.0) if least > 0.0 else np.inf
     limit = 1.0 if solution.largest == 0.0 else limit
-    return np.asarray(np.fmin(stated, limit * (1.0 + 4.0 * unit)))  # NaN, from 0 / 0, states nothing
+    known = np.fmin(stated, limit * (1.0 + 4.0 * unit))  # NaN, from 0 / 0, states nothing
+    rounded = rounding_to_subnormal(least**0.5, dtype, problem.unit)
+    return np.asarray(known + np.where(solution.values > 0.0, rounded, 0.0))
 
 
-def rounding_to_subnormal(largest: float, dtype: object) -> float:
+def rounding_to_subnormal(largest: float, dtype: object, exponent: int = 0) -> float:
     """|s^2 - t^2| / s_1^2 for a value s that is rounded to t, a multiple of the smallest subnormal number d.
 
-    It is at most d / 2 (2 s_1 + d / 2) / s_1^2, and negligible unless all values are close to d.
+    It is at most d / 2 (2 s_1 + d / 2) / s_1^2, and at most 1 if s_1 < d / 2, because t is 0 then. It is negligible
+    unless all values are close to d. `largest` is a lower bound of s_1 in units of 2^-exponent: in those of the data it
+    could be rounded to 0.
     """
     least = float(np.finfo(np.float32 if is_single(dtype) else np.float64).smallest_subnormal)
-    return 2.0 * min(1.0, least / largest) if largest > 0.0 else 0.0
+    ratio = float(np.ldexp(least, exponent)) / largest if largest > 0.0 else np.inf
+    return ratio * (1.0 + 0.25 * ratio) if ratio < 2.0 else 3.0
 
 
 def explained(solution: Solution, total: float, error: float, unit: float = 0.0) -> tuple[float, float]:

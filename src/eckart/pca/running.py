@@ -70,9 +70,9 @@ class Running:
             lower, upper = np.ldexp(c.lower, exponent), np.ldexp(c.upper, exponent)
             if exponent:  # outwards by one unit: a power of two may lead to subnormal numbers, which are rounded
                 lower, upper = np.maximum(np.nextafter(lower, -np.inf), 0.0), np.nextafter(upper, np.inf)
-        # Relative to the largest value, which is not 0 unless all are.
-        largest = float(np.max(lower, initial=0.0)) or float(np.max(upper, initial=0.0))
-        rounding = 2.0 * unit + rounding_to_subnormal(largest, self.precision)
+        rounding = 0.0
+        if np.any(c.upper > 0.0):
+            rounding = rounding_to_subnormal(float(np.max(c.lower)), self.precision, -exponent)
         if not np.isfinite(upper).all():
             raise NotFiniteError(
                 "The singular values overflow float64. Divide the rows or their weights by a large number first."
@@ -91,7 +91,7 @@ class Running:
                 c,
                 lower=lower,
                 upper=upper,
-                residuals=np.minimum(c.residuals + rounding, 1.0),
+                residuals=np.minimum(c.residuals + 2.0 * unit, 1.0) + rounding,
                 angle=c.angle if every else min(1.0, c.angle + unit * d.k**0.5),
             ),
             plan=_plan(self.scatter, self.k),

@@ -9,6 +9,7 @@ import pytest
 
 import eckart as ek
 from eckart.engine.lanczos import block_lanczos as module
+from eckart.engine.lanczos import solve
 from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 from eckart.errors import AccuracyWarning
@@ -85,6 +86,20 @@ def test_a_raised_failure_probability_is_kept() -> None:
     assert all(0.0 <= pairs.failure_probability <= 0.5 for pairs in runs)
     assert any(pairs.failure_probability > 0.0 for pairs in runs)
     assert np.mean(wrong) <= 0.5
+
+
+def test_a_run_that_continues_in_float64_draws_new_random_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its start depends on the numbers drawn in float32, so these must not be drawn again, and both are counted."""
+    generators, budgets = [], []
+    first, budget = solve.generator, module.FailureBudget
+    monkeypatch.setattr(solve, "generator", lambda *given: generators.append(given[2]) or first(*given))
+    monkeypatch.setattr(module, "FailureBudget", lambda total: budgets.append(budget(total)) or budgets[-1])
+    data = np.random.default_rng(9).standard_normal((1500, 300)) * 0.6 ** np.arange(300)
+    d = ek.decompose(data.astype("f4"), "svd", k=20, solver="lanczos", tol=1e-9)
+    assert d.info.precision == "float64"
+    assert generators == ["probes"]
+    assert d.certificate.failure_probability == max(budget.spent for budget in budgets)
+    assert len([budget for budget in budgets if budget.spent]) == 1
 
 
 def test_bounds_are_evaluated_only_where_they_can_prove_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,6 +77,8 @@ def block_lanczos(
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors())
         outcome = replace(outcome, restart_vectors=lambda: vectors)
+        # The vectors depend on the random numbers drawn so far, so these must not be drawn again.
+        random, budget = run.rng, run.budget
         del run  # and its basis, because there is room for only one
         capacity = max(start.capacity, min(matrix.size, 4 * vectors.shape[1]))
         further = Start(vectors, double.apply(vectors), capacity, start.probes, start.most)
@@ -86,7 +88,8 @@ def block_lanczos(
             max_passes=max(1, target.max_passes - before),
             worth=None if worth is None else lambda done, expected: worth(before + done, expected),
         )
-        run = _Run(double, remaining, vectors.shape[1], rng, capacity, start.probes, start.most)
+        run = _Run(double, remaining, vectors.shape[1], lambda: random, capacity, start.probes, start.most)
+        run.budget = budget
         try:
             return outcome.followed_by(run.iterate(further)).pairs
         except counting.ShareNotReachedError:

@@ -67,9 +67,10 @@ def refine_leading(problem: Problem, gram: np.ndarray, leading: Leading, request
     """A second pass over only the k + 8 leading eigenvectors V of the computed Gram matrix G^ (Rayleigh-Ritz).
 
     With e >= ||G - G^||: Ritz values theta_i are those of `_refined`. The Ritz vectors V W^T have the residual V (L W^T
-    - W^T Theta) + (G^ V - V L) W^T + (G - G^) V W^T, at most r in norm, and G is at most s + e outside V, where s is
-    the bound for G^. Then lambda_i(G) <= max(s + e, t_i), where t_i is the larger eigenvalue of [[theta_i, r], [r, s +
-    e]]: e enters squared. None if the gap between theta_k and s + e is too small.
+    - W^T Theta) + (G^ V - V L) W^T + (G - G^) V W^T. Its part outside V is that of the last two terms, at most r in
+    norm, and G is at most s + e there, where s is the bound for G^. Then lambda_i(G) <= max(s + e, t_i), where t_i is
+    the larger eigenvalue of [[theta_i, r], [r, s + e]] (`certificate`, and Weyl's inequality for the Schur complement):
+    e enters squared. None if the gap between theta_k and s + e is too small.
     """
     assert request.k is not None
     width, k, values, kept = len(leading.values), request.k, leading.values, leading.vectors
@@ -81,9 +82,9 @@ def refine_leading(problem: Problem, gram: np.ndarray, leading: Leading, request
     error = problem.gram_error() + leading.residual
     rotated = values[:, None] * found.rotation.T - found.rotation.T * theta
     residuals = np.sqrt(np.sum(rotated**2, axis=0)) + error
-    largest, beyond = float(np.linalg.norm(rotated)) + error, max(leading.beyond, 0.0) + problem.gram_error()
+    beyond = max(leading.beyond, 0.0) + problem.gram_error()
     half = (above - beyond) / 2.0
-    upper = np.maximum(beyond, beyond + half + np.sqrt(half**2 + largest**2))
+    upper = beyond + half + np.hypot(half, error)
     if float(np.max(upper[:k] - above[:k])) > max(request.tolerance, 1e-14) * float(theta[k - 1]):
         return None
     with one_blas_thread():
@@ -107,7 +108,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     Errors, all bounded for the numbers in use:
     - X^ = X + E: column j of E is at most 2 gamma(n) ||D||_F / l_j^1/2, half of it for D v and half for the mean r
       of D, whether r is subtracted from D or r^T v from D v: sqrt(W) ||r|| <= ||D||_F. So B is off by E L^1/2 V^T, of
-      norm at most 2 sqrt(c) gamma(n) ||D||_F, for c columns.
+      norm at most 2 sqrt(c) gamma(n) ||D||_F, for c columns. The error of r itself adds to G (`recentred_gram`).
     - H^ = X^T X + F, ||F|| <= e = gamma tr H + LAPACK's error for H: G is off by V L^1/2 F L^1/2 V^T, which lies
       between -e and e times V L V^T, and V L V^T is at most G + f, f the error of the first Gram matrix and the floor
       under its eigenvalues. So values are off by e / 2, relatively, and their squares by e f. Negative eigenvalues of
@@ -134,10 +135,11 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     spread += max(0.0, -float(inner_values.min(initial=0.0)))
     lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(count))) + gamma(size)
     norm = float(np.sqrt(max(problem.raw_trace(problem.total), problem.total)))
+    given = first_error + lapack_eigenvalue_error(size, abs(largest)) + floor
     return _Refined(
         singular,
         rotation,
         relative=0.5 * spread + lost + problem.moments.scale_error,
         absolute=2.0 * np.sqrt(count) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(count, float(singular[0])),
-        squared=spread * (first_error + floor + centring) + centring,
+        squared=spread * (given + centring) + centring,
     )

@@ -30,17 +30,17 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) 
         lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
         upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)
     best = max(best, captured)
-    summary = (
-        f"{counted(settings.k, 'component explains', 'components explain')} {percent(captured, 2)} of the "
-        f"sum of squares{' of the known entries' * table.observed}"
-    )
-    summary += (
-        (f"; no other factorisation of this size can explain more than {percent(best, 2)}.")
-        if known is not None
-        else "."
-    )
+    limit = None if known is None else best
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([fitted.outcome.violation]),
         angle=1.0, failure_probability=chance, tolerance=settings.tol, proved=fitted.outcome.converged,
-        passes=fitted.outcome.iterations, summary=summary,
+        passes=fitted.outcome.iterations, summary=summary(settings.k, captured, limit, observed=table.observed),
     )  # fmt: skip
+
+
+def summary(k: int, captured: float, limit: float | None, *, observed: bool = False) -> str:
+    """The certificate in a sentence, with the upper limit of the share if it is known."""
+    explained = f"{counted(k, 'component explains', 'components explain')} {percent(captured, 2)} of the sum of squares"
+    known = " of the known entries" if observed else ""
+    end = "" if limit is None else f"; no other factorisation of this size can explain more than {percent(limit, 2)}"
+    return f"{explained}{known}{end}."

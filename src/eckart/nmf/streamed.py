@@ -16,7 +16,7 @@ from eckart.arrays import Array, Matrix
 from eckart.components.find import find_components
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.formatting import counted, percent
+from eckart.nmf.certificate import summary
 from eckart.nmf.constants import (
     FIRST_TOLERANCE,
     LEAST_AFTER_EXTRAPOLATION,
@@ -248,18 +248,13 @@ def certificate_of(streamed: Streamed, settings: Settings, passes: int, moved: f
         return None
     captured = max(0.0, 1.0 - float(np.sqrt(2.0 * streamed.loss / norm + _rounding(streamed)) + moved) ** 2)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
-    summary = (
-        f"{counted(settings.k, 'component explains', 'components explain')} {percent(captured, 2)} of the "
-        "sum of squares"
-    )
     if streamed.svd is not None:
         _, _, lower, upper, (_, high, chance) = streamed.svd
         best = max(captured, min(1.0, float(upper @ upper) / norm, float(high)))
-        summary += f"; no other factorisation of this size can explain more than {percent(best, 2)}"
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([streamed.outcome.violation]),
         angle=1.0, failure_probability=float(chance), tolerance=settings.tol, proved=streamed.outcome.converged,
-        passes=passes, summary=f"{summary}.",
+        passes=passes, summary=summary(settings.k, captured, None if streamed.svd is None else best),
     )  # fmt: skip
 
 

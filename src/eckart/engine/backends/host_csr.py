@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.engine.backends.csr_scipy import COMPILE_FROM, loops
+from eckart.engine.backends.tall import mirrored
 from eckart.engine.exponent import Exponent
 from eckart.engine.operator import MomentsAndProduct, of_powers
 from eckart.engine.parallel import each, fold
@@ -30,8 +31,6 @@ _TILE_BYTES = 192
 """Bytes of the dense factor's columns per tile: three cache lines per gather."""
 _PRODUCT_BYTES = 2**24
 """Size of the rows of A Q in memory at a time."""
-_MIRRORED = 256
-"""Rows of a triangle that are mirrored at a time."""
 
 
 def as_csr(matrix: Matrix) -> Matrix:
@@ -153,7 +152,7 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     # Each worker owns some rows of the shared result, so there are no partial sums, and the bits do not depend on their
     # number.
     each(step, _gram_rows(matrix, op.workers or threads()), workers=op.workers)
-    return _mirrored(result)
+    return mirrored(result)
 
 
 def _gram_of_product(op: RowBlocks, right: np.ndarray) -> np.ndarray:
@@ -179,17 +178,6 @@ def _gram_rows(matrix: Matrix, count: int) -> list[tuple[int, int]]:
     inner = np.searchsorted(done, np.linspace(0, done[-1], count + 1)[1:-1])
     edges = np.unique(np.concatenate(([0], inner, [columns]))).astype(int).tolist()
     return list(itertools.pairwise(edges))
-
-
-def _mirrored(upper: np.ndarray) -> np.ndarray:
-    """A symmetric matrix from its upper triangle, in place."""
-    size = upper.shape[0]
-    for start in range(0, size, _MIRRORED):
-        rows = slice(start, min(start + _MIRRORED, size))
-        upper[rows.stop :, rows] = upper[rows, rows.stop :].T
-        corner = upper[rows, rows]
-        corner += np.triu(corner, 1).T
-    return upper
 
 
 _gram_of = gram  # `moments_and_product` has an argument of this name

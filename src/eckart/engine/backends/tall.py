@@ -22,8 +22,8 @@ _TERMS, _COPIED, _BATCHED = 128, 2**16, 64
 """Rows of a product in `gram`, rows whose products are formed together, and columns up to which that takes little
 memory.
 """
-_SQUARE = 256
-"""Rows and columns of a tile of a matrix that is transposed: tiles of this size stay in cache."""
+_MIRRORED = 256
+"""Rows of a triangle that are mirrored at a time."""
 
 
 def inner(first: Array, second: Array, place: Array | None = None) -> Array:
@@ -155,13 +155,9 @@ def mirrored(matrix: np.ndarray) -> np.ndarray:
     """The symmetric matrix with the upper triangle of a square matrix, in the same memory if that may be written to."""
     matrix = matrix if matrix.flags.writeable else matrix.copy()
     size = len(matrix)
-    for first in range(0, size, _SQUARE):
-        rows = slice(first, min(first + _SQUARE, size))
-        for second in range(first, size, _SQUARE):
-            columns = slice(second, min(second + _SQUARE, size))
-            tile = matrix[rows, columns]
-            if first == second:
-                tile = np.triu(tile) + np.triu(tile, 1).T
-                matrix[rows, columns] = tile
-            matrix[columns, rows] = tile.T
+    for first in range(0, size, _MIRRORED):
+        rows = slice(first, min(first + _MIRRORED, size))
+        corner = matrix[rows, rows]
+        matrix[rows, rows] = np.triu(corner) + np.triu(corner, 1).T
+        matrix[rows.stop :, rows] = matrix[rows, rows.stop :].T
     return matrix

@@ -82,12 +82,7 @@ def block_lanczos(
         del run  # and its basis, because there is room for only one
         capacity = max(start.capacity, min(matrix.size, 4 * vectors.shape[1]))
         further = Start(vectors, double.apply(vectors), capacity, start.probes, start.most)
-        worth, before = target.worth, outcome.passes
-        remaining = replace(
-            target,
-            max_passes=max(1, target.max_passes - before),
-            worth=None if worth is None else lambda done, expected: worth(before + done, expected),
-        )
+        remaining = target.after(outcome.passes)
         run = _Run(double, remaining, vectors.shape[1], lambda: random, capacity, start.probes, start.most)
         run.budget = budget
         try:

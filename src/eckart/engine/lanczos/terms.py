@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +35,15 @@ class Target:
     """The tolerance if convergence is slow; None: the same."""
     worth: Callable[[int, float], bool] | None = None
     """Whether to continue, given the passes so far and the expected ones; None: always."""
+
+    def after(self, passes: int) -> Target:
+        """The target of a run that continues after this number of passes."""
+        worth = self.worth
+        return replace(
+            self,
+            max_passes=max(1, self.max_passes - passes),
+            worth=None if worth is None else lambda done, expected: worth(passes + done, expected),
+        )
 
 
 class NotWorthError(Exception):

@@ -84,6 +84,8 @@ class Plan:
 class SolveInfo:
     """Record of a computation: counts, the history of the bounds, and everything needed to repeat it.
 
+    Counts that do not apply to the solver are 0.
+
     Attributes
     ----------
     solver : str

@@ -204,7 +204,7 @@ class _Choice:
     """The largest width of as many clusters in normal samples."""
     objection: str
     """Why the partition does not count, or ""."""
-    overlapping: int | None = None
+    overlapping: int | None
     """Number of groups of a partition that stands out more, but whose groups are not separated."""
 
 

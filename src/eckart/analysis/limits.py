@@ -39,7 +39,7 @@ class Spectrum:
     """How many components each entry of `left_out` stands for."""
     rows: float
     """n, or the sum of the row weights."""
-    centred: bool = True
+    centred: bool
 
     @property
     def freedom(self) -> float:

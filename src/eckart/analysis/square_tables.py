@@ -30,8 +30,8 @@ OF_PAIRS = ("correlations", "symmetric")
 """Kinds of tables whose rows are not observations. Principal coordinates of distances describe observations."""
 _OF_GAPS = ("missing_values", "empty_rows", "empty_columns")
 """Codes of notes that do not hold for the completed table."""
-_FEWEST = 4
-_MOST = 5000
+_FEWEST, _MOST = 4, 5000
+"""Rows of the tables that are examined."""
 _SAMPLE = 200
 """Rows that are compared with all others."""
 _DIFFERENT = 0.1
@@ -48,7 +48,7 @@ class SquareTable:
     what: str
     """What the table is, in sentences."""
     source: DataSource
-    completed: bool = False
+    completed: bool
     """Whether only one triangle was given, so that `source` differs from the table."""
 
     def note(self, method: str) -> Note:

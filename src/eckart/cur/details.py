@@ -11,26 +11,38 @@ from eckart.cur.core import Core
 from eckart.result import Details
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bound:
-    """A bound of ||A - C U R|| from the literature."""
+    """A bound of ||A - C U R|| from the literature.
+
+    Attributes
+    ----------
+    bound : float
+        Upper bound of the error, in the units of the data.
+    factor : float or None
+        Bound / ||A - A_k||, for bounds without an additive term.
+    eps : float or None
+        Additional error that the bound allows, relative to ||A|| or ||A - A_k||.
+    expected_eps : float or None
+        eps in the bound of the expected error.
+    delta : float or None
+        Probability that the bound fails.
+    applies : bool
+        Whether columns, rows and core were chosen as the theorem requires.
+    proved : bool
+        Whether a theorem proves the bound for this choice, with all its constants.
+    statement : str
+        The bound as a formula, with its numbers.
+    """
 
     bound: float
-    """Upper bound of the error, in the units of the data."""
-    applies: bool
-    """Whether columns, rows and core were chosen as the theorem requires."""
-    proved: bool
-    """Whether a theorem proves the bound for this choice, with all its constants."""
-    statement: str
-    """The bound as a formula, with its numbers."""
     factor: float | None = None
-    """Bound / ||A - A_k||, for bounds without an additive term."""
     eps: float | None = None
-    """Additional error that the bound allows, relative to ||A|| or ||A - A_k||."""
-    delta: float | None = None
-    """Probability that the bound fails."""
     expected_eps: float | None = None
-    """eps in the bound of the expected error."""
+    delta: float | None = None
+    applies: bool
+    proved: bool
+    statement: str
 
 
 @dataclass(frozen=True)

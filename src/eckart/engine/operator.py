@@ -22,7 +22,7 @@ class MomentsAndProduct:
     """Sum of squares of each column."""
     weight: float
     """u^T u."""
-    product: Array | None = None
+    product: Array | None
     """The requested product; None if none was."""
     stored: Array | None = None
     """Weight of the stored entries of each column, for sparse data."""

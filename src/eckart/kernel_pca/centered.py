@@ -47,7 +47,7 @@ class Centred:
     """K 1 / n."""
     part: PositivePart
     """Sum of the positive eigenvalues."""
-    smallest: float = 0.0
+    smallest: float
     """The smallest eigenvalue, or an upper bound of it."""
     difference: float = 0.0
     """||K in float64 - K in use||_F."""
@@ -77,7 +77,7 @@ def solve_whole(matrix: Symmetric, request: Request, *, positive: bool = False) 
             solver="direct", values=values[:k], vectors=vectors[:, :k], lower=values - slack, upper=values + slack,
             residuals=np.full(k, slack), rounding=2 * slack,
         )  # fmt: skip
-        return Centred(solution, means, part)
+        return Centred(solution, means, part, 0.0)  # no eigenvalue of such a kernel is negative
     solution = Solution(
         solver="direct", values=values[:k], vectors=vectors[:, :k], lower=values[:k] - slack, upper=values[:k] + slack,
         residuals=np.full(k, slack), spectrum=values, rounding=2 * slack,

@@ -47,6 +47,8 @@ MEASURES = {"separation": -1, "preimage_error": 1, "trustworthiness": -1, "kept"
 class KernelTrial:
     """Result of one kernel with one value of gamma.
 
+    Measures that were not computed are NaN.
+
     Attributes
     ----------
     kernel : str
@@ -89,6 +91,8 @@ class KernelTrial:
 @dataclass(frozen=True)
 class KernelScan:
     """Results of `scan_kernels`, best first.
+
+    Print it to see a table of all trials.
 
     Attributes
     ----------

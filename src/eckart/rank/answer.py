@@ -12,6 +12,8 @@ from eckart.documentation import document
 class Verdict:
     """Answer of one rule for the number of components.
 
+    A rule abstains if the data do not meet its assumptions or do not decide.
+
     Attributes
     ----------
     rule : str

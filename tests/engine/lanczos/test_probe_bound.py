@@ -24,7 +24,7 @@ def probe_run(squares: np.ndarray, frozen: int, width: int, passes: int, seed: i
     projected = basis.T @ (rest[:, None] * basis)
     far = np.abs(np.subtract.outer(np.arange(len(projected)) // width, np.arange(len(projected)) // width)) > 1
     projected[far] = 0.0
-    return ProbeRun((projected + projected.T) / 2.0, product.T @ product, coordinates)
+    return ProbeRun((projected + projected.T) / 2.0, product.T @ product, coordinates, 0.0)
 
 
 @pytest.mark.parametrize("bound", [monotone_bound, sharp_bound])

@@ -43,6 +43,8 @@ _STILL = 1e-13
 class Rotation:
     """Rotated loadings, in decreasing order of the variance that they explain.
 
+    Together, they explain as much as the components before the rotation.
+
     Attributes
     ----------
     matrix : array of shape (k, k)

@@ -18,12 +18,12 @@ _29, _32 = np.uint64(29), np.uint64(32)
 
 
 @njit(nogil=True, inline="always")
-def _mixed(word, row):  # type: ignore[no-untyped-def]
-    """The terms of both sums for one word, already combined with the key of its column."""
+def _added(one, two, word, row):  # type: ignore[no-untyped-def]
+    """Both sums with the terms of one word, already combined with the key of its column."""
     v = word + row
     x = (v ^ (v >> _32)) * _FIRST
     y = (x ^ (x >> _29)) * _SECOND
-    return x, y ^ (y >> _32)
+    return one + x, two + (y ^ (y >> _32))
 
 
 @njit(nogil=True, cache=True)
@@ -33,9 +33,7 @@ def rows_of_words(words, keys, start, stop, first):  # type: ignore[no-untyped-d
     for i in range(start, stop):
         row = np.uint64(first + i) * _ROW
         for j in range(words.shape[1]):
-            x, y = _mixed(words[i, j] ^ keys[j], row)
-            one += x
-            two += y
+            one, two = _added(one, two, words[i, j] ^ keys[j], row)
     return one, two
 
 
@@ -46,9 +44,7 @@ def columns_of_words(words, keys, start, stop, first):  # type: ignore[no-untype
     for j in range(words.shape[0]):
         key = keys[j]
         for i in range(start, stop):
-            x, y = _mixed(words[j, i] ^ key, np.uint64(first + i) * _ROW)
-            one += x
-            two += y
+            one, two = _added(one, two, words[j, i] ^ key, np.uint64(first + i) * _ROW)
     return one, two
 
 
@@ -61,13 +57,9 @@ def rows_of_halves(halves, keys, start, stop, first):  # type: ignore[no-untyped
         row = np.uint64(first + i) * _ROW
         for j in range(pairs):
             word = np.uint64(halves[i, 2 * j]) | np.uint64(halves[i, 2 * j + 1]) << _32
-            x, y = _mixed(word ^ keys[j], row)
-            one += x
-            two += y
+            one, two = _added(one, two, word ^ keys[j], row)
         if halves.shape[1] % 2:
-            x, y = _mixed(np.uint64(halves[i, 2 * pairs]) ^ keys[pairs], row)
-            one += x
-            two += y
+            one, two = _added(one, two, np.uint64(halves[i, 2 * pairs]) ^ keys[pairs], row)
     return one, two
 
 
@@ -82,9 +74,7 @@ def columns_of_halves(halves, keys, start, stop, first):  # type: ignore[no-unty
         used = np.uint64(0xFFFFFFFF if 2 * j + 1 < columns else 0)
         for i in range(start, stop):
             word = np.uint64(low[i]) | (np.uint64(high[i]) & used) << _32
-            x, y = _mixed(word ^ key, np.uint64(first + i) * _ROW)
-            one += x
-            two += y
+            one, two = _added(one, two, word ^ key, np.uint64(first + i) * _ROW)
     return one, two
 
 
@@ -95,7 +85,5 @@ def stored(words, indices, indptr, keys, start, stop, first):  # type: ignore[no
     for i in range(start, stop):
         row = np.uint64(first + i) * _ROW
         for p in range(indptr[i], indptr[i + 1]):
-            x, y = _mixed(np.uint64(words[p]) ^ keys[indices[p]], row)
-            one += x
-            two += y
+            one, two = _added(one, two, np.uint64(words[p]) ^ keys[indices[p]], row)
     return one, two

@@ -51,7 +51,7 @@ class ProbeRun:
     """R^T R."""
     coordinates: Floats
     """C: its rows belong to the first columns of N, the others are zero."""
-    error: float = 0.0
+    error: float
     """eta."""
 
     @cached_property

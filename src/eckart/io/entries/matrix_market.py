@@ -47,7 +47,7 @@ class Sizes:
     pattern: bool
     symmetry: str
     start: int
-    whole: bool = False
+    whole: bool
     """Whether the values are declared as integers: readers then disagree about 1.5."""
 
     @property

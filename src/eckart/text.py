@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
-    import rich.table
+    from rich.table import Table as RichTable
 
 Cell = str | int | float | None
 
@@ -155,7 +155,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     @document
-    def rich(self, *, width: int = 80, limit: int = 40) -> rich.table.Table:
+    def rich(self, *, width: int = 80, limit: int = 40) -> RichTable:
         """Format for a rich console.
 
         {Parameters: width [rich], limit [40]}

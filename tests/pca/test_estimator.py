@@ -287,3 +287,30 @@ def test_the_model_has_the_variance_of_the_data_and_is_a_normal_density(shape):
     assert_allclose(covariance @ pca.get_precision(), np.eye(shape[1]), atol=1e-9)
     expected = stats.multivariate_normal(rows.mean(axis=0), covariance).logpdf(rows)
     assert_allclose(pca.score_samples(rows), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("deviation", [1e-3, 1e-5, 1e-6])
+@pytest.mark.parametrize(("solver", "rows", "columns"), [("auto", 60, 8), ("auto", 1000, 30), ("full", 1000, 30),
+                                                         ("arpack", 300, 200)])  # fmt: skip
+def test_noise_far_below_the_components_is_accurate(solver, rows, columns, deviation):
+    rng = np.random.default_rng(12)
+    X = rng.standard_normal((rows, 3)) @ rng.standard_normal((3, columns))
+    X += deviation * rng.standard_normal(X.shape)
+    variances = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / (rows - 1)
+    noise = variances[3:].mean()
+    pca = ek.PCA(3, svd_solver=solver).fit(X)
+    rounding = 16 * np.finfo(float).eps * variances.sum() / variances[3:].sum()
+    assert_allclose(pca.noise_variance_, noise, rtol=rounding)
+    # At the maximum of the likelihood, the mean of (x - mean)^T C^-1 (x - mean) is columns (rows - 1) / rows.
+    logarithms = columns * np.log(2 * np.pi) + np.log(variances[:3]).sum() + (columns - 3) * np.log(noise)
+    expected = -0.5 * (logarithms + columns * (rows - 1) / rows)
+    assert_allclose(pca.score(X), expected, atol=columns * max(rounding, 1e-9))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("shape", [(30, 6), (40, 200), (2000, 30)])
+def test_data_of_low_rank_leave_no_noise(shape, offset):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((shape[0], 2)) @ rng.standard_normal((2, shape[1])) + offset
+    assert ek.PCA(2).fit(X).noise_variance_ == 0.0
+    assert ek.IncrementalPCA(2).fit(X).noise_variance_ == 0.0

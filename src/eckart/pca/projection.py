@@ -7,14 +7,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from eckart.arrays import EPSILON, Array, Matrix, namespace
+from eckart.arrays import EPSILON, Array, Matrix, namespace, to_numpy
 from eckart.components.scores import project_on_components, reconstruct_from_components
 from eckart.documentation import document
+from eckart.engine.returned import is_single
 from eckart.estimators.constraints import validated
 from eckart.estimators.template import InvertibleEstimator
 from eckart.estimators.to_onnx import ToOnnx
 from eckart.pca.onnx_export import linear_onnx
 from eckart.result import Decomposition
+
+_ROUNDING = 16 * EPSILON
+"""Data of rank k leave out up to a third of this share, however many rows and columns they have."""
 
 
 class Projection(ToOnnx, InvertibleEstimator):
@@ -95,19 +99,29 @@ def model_noise(d: Decomposition) -> float:
 
 
 def _left_over(d: Decomposition, directions: float) -> float:
-    """Residual variance per direction.
-
-    The kept share comes from the certificate, which is float64 for any dtype of the data.
-    """
+    """Residual variance per direction."""
     if directions <= 0 or d.norm == 0.0 or d.certificate is None:
         return 0.0
-    # The lower bound of the share is below the share itself by the rounding of k values.
-    rounding = d.certificate.rounding * d.k
-    dropped = 1.0 - (d.certificate.explained[0] + rounding)
-    if dropped <= rounding + 4 * EPSILON * d.k**0.5:
+    dropped, rounding = _dropped_share(d)
+    if dropped <= rounding:
         return 0.0
     deviation = float(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5
     return float(deviation * deviation)  # Python numbers overflow to infinity without a warning
+
+
+def _dropped_share(d: Decomposition) -> tuple[float, float]:
+    """The share of the variance that the components leave out, and its rounding error.
+
+    Singular values in float64 determine it to a few units of rounding, far better than the bounds of the certificate
+    prove. That matters if there is little noise. Values in float32 are too coarse, unlike the bounds.
+    """
+    if not is_single(d.values.dtype):
+        relative = to_numpy(d.values) / d.norm
+        return 1.0 - float(relative @ relative), _ROUNDING
+    assert d.certificate is not None
+    # The lower bound of the share is below the share itself by the rounding of k values.
+    rounding = d.certificate.rounding * d.k
+    return 1.0 - (d.certificate.explained[0] + rounding), rounding + 4 * EPSILON * d.k**0.5
 
 
 def zeros_like_mean(d: Decomposition) -> Array:

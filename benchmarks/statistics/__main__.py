@@ -1,10 +1,11 @@
 """Error rates by simulation: python -m benchmarks.statistics [PART ...] [--jobs 16] [--seed 0] [--tables SHARE]
 [--split 1/3] [--save FILE]
 
-Parts: limits (false alarms of T2 and Q), rank (the verdict of choose_rank on planted ranks), small (the same with 3 to
-8 columns), rules (each rule), robust (the verdict on other noise and components), oracle (the tests with known noise),
-bootstrap (coverage of intervals), em (coverage of imputed values), selection (scores on pure noise), weights (against
-repeated rows), columns (why component_columns has no p-values), nmf (planted parts).
+Parts: limits (false alarms of T2 and Q), scaled (the same with scaled columns), rank (the verdict of choose_rank on
+planted ranks), small (the same with 3 to 8 columns), rules (each rule), robust (the verdict on other noise and
+components), oracle (the tests with known noise), bootstrap (coverage of intervals), em (coverage of imputed values),
+selection (scores on pure noise), weights (against repeated rows), columns (why component_columns has no p-values), nmf
+(planted parts).
 
 Every cell is printed with the Monte-Carlo standard error of its mean. A star marks means outside what is
 wanted by more than two standard errors, or for `weights`, where any table counts, at all. A number that is outside, but

@@ -43,6 +43,36 @@ PART = Part(
 )  # fmt: skip
 
 
+def scaled_one(cell: Cell, rng: np.random.Generator) -> Outcome:
+    """Columns with components and unequal noise, scaled; the deviations that scale new rows are estimated too."""
+    columns, rows, k = (int(str(entry)) for entry in cell)
+    axes = np.linalg.qr(rng.standard_normal((columns, k)))[0] * np.linspace(7.0, 4.0, k)
+    units = rng.uniform(0.5, 2.0, columns)
+
+    def draw(count: int) -> np.ndarray:
+        table = rng.standard_normal((count, k)) @ axes.T + rng.standard_normal((count, columns))
+        return np.asarray(table * units)
+
+    d = ek.decompose(draw(rows), k=k, scale=True, left=True)
+    found, (inside, beside) = distances(d, k), new_limits(d, k)
+    others = (draw(1000) - np.asarray(d.mean)) / np.asarray(d.scale)
+    scores = others @ np.asarray(d.right)
+    t2 = (scores**2 / np.asarray(d.explained_variance)).sum(axis=1)
+    q = (others**2).sum(axis=1) - (scores**2).sum(axis=1)
+    fitted = [(found.inside > found.inside_limit).mean(), (found.outside > found.outside_limit).mean()]
+    return [*fitted, (t2 > inside).mean(), (q > beside).mean()]
+
+
+SCALED_PART = Part(
+    ("columns", "rows", "k"),
+    PART.columns,
+    tuple((columns, rows, k) for columns in (8, 30, 80) for rows in (15, 30, 100) for k in (1, 2)),
+    scaled_one,
+    lambda cell: {15: 600, 30: 400, 100: 200}[int(str(cell[1]))],
+    lambda cell: dict.fromkeys(PART.columns, (0.03, 0.09) if cell[1] == 15 else (0.04, 0.07)),
+)
+
+
 def noise_columns(_: Cell, rng: np.random.Generator) -> Outcome:
     from scipy import stats
 

@@ -9,7 +9,8 @@ from benchmarks.statistics.part import Outcome, Part
 from eckart.engine.threads import one_blas_thread
 
 PARTS: dict[str, Part] = {
-    "limits": limits.PART, "rank": rank.PART, "small": rank.SMALL_PART, "rules": rank.RULES_PART, "robust": robust.PART,
+    "limits": limits.PART, "scaled": limits.SCALED_PART,
+    "rank": rank.PART, "small": rank.SMALL_PART, "rules": rank.RULES_PART, "robust": robust.PART,
     "oracle": oracle.PART,
     "bootstrap": bootstrap.PART, "em": em.PART,
     "selection": selection.PART, "weights": weights.PART, "columns": limits.COLUMNS_PART, "nmf": nmf.PART,

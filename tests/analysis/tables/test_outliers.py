@@ -17,7 +17,7 @@ from eckart.errors import ParameterError
 from eckart.text import Table
 from tests.samples import arrests, built, usarrests
 
-tables = ek.tables
+supplementary, tables = ek.supplementary, ek.tables
 
 
 def numbers(table: Table, *columns: str) -> np.ndarray:
@@ -137,6 +137,27 @@ def test_limits_hold_at_their_rate(rows: int, k: int, cut: bool) -> None:
     # Four standard errors of fitted rows; the rate of new rows varies from table to table by about its own size.
     slack = [4 * (0.05 * 0.95 / (rows * drawn)) ** 0.5, 4 * (0.05 * 0.95 / (rows * drawn)) ** 0.5, 0.02, 0.02]
     assert (np.abs(found - 0.05) <= slack).all(), found
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(20, 50), (30, 80)])
+def test_limits_of_scaled_columns_include_the_estimation_of_their_deviations(rows: int, columns: int) -> None:
+    """Without it, 10 % of new rows exceed the limit of Q."""
+    random, rates = np.random.default_rng(rows), np.zeros(2)
+    axes = np.linalg.qr(random.normal(size=(columns, 2)))[0] * [8.0, 5.0]
+    for _ in range(60):
+        data, others = (random.normal(size=(n, 2)) @ axes.T + random.normal(size=(n, columns)) for n in (rows, 300))
+        d = ek.decompose(data, k=2, scale=True)
+        found = numbers(supplementary.rows(d, others), "T2", "Q")
+        rates += (found > numbers(tables.outlier_limits(d), "limit")[:, 0]).mean(axis=0) / 60
+    assert (np.abs(rates - 0.05) <= 0.02).all(), rates
+
+
+def test_limits_of_all_scaled_components_are_those_of_the_unscaled() -> None:
+    """T2 of all components does not depend on the scale, so it has nothing to add."""
+    data = random_table(3) * np.geomspace(1, 100, 6)
+    plain, scaled = (ek.decompose(data, scale=scale) for scale in (False, True))
+    limit = [numbers(tables.outlier_limits(d), "limit") for d in (plain, scaled)]
+    np.testing.assert_allclose(limit[1], limit[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(30, 8), (30, 40), (300, 20)])

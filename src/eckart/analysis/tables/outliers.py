@@ -25,6 +25,7 @@ from eckart.analysis.measures import (
     svd_details,
 )
 from eckart.analysis.new_rows import inflation, new_row_limits
+from eckart.analysis.scaled_columns import factors_of_new_rows
 from eckart.arrays import Floats
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
@@ -120,7 +121,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
 
     {Examples: arrests}
     >>> [(row[0], row[1], round(float(row[2]), 2)) for row in ek.tables.outlier_limits(d).rows]
-    [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.58), ('T2', 'new', 6.52), ('Q', 'new', 1.96)]
+    [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.58), ('T2', 'new', 6.58), ('Q', 'new', 1.97)]
     """
     k = check_k(d, k)
     inside, outside = new_limits(d, k, confidence)
@@ -230,6 +231,8 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
     k = check_k(d, k)
     (known, rule), laws = _spectrum(d, k, _known_residuals(d, k)), gap_laws(d, k)
     inside, beside = new_row_limits(known, confidence)
+    factors = factors_of_new_rows(d, k, known)
+    inside, beside = inside * factors[0], beside * factors[1]
     if laws is None:
         return inside, beside * residual_noise(d, k)  # the noise of new rows is that of complete rows
     # New rows have gaps like the fitted ones.

@@ -230,6 +230,19 @@ def test_an_error_takes_the_fewest_axes(solver, error):
     assert tails[d.k] <= error < tails[d.k - 1]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_values_that_barely_exceed_a_cluster_are_not_missed(seed):
+    rng = np.random.default_rng(seed)
+    squares = np.ones(int(rng.integers(90, 200)))
+    squares[:4] += 10.0 ** rng.uniform(-12.0, -8.0, 4)
+    matrix = np.diag(np.sqrt(rng.permutation(squares)))
+    c = ek.decompose(matrix, "svd", k=int(rng.integers(1, 10))).certificate
+    k = len(c.upper)
+    values = np.sqrt(np.sort(squares)[::-1][:k])
+    assert np.all(c.lower <= values)
+    assert np.all(c.upper >= values)
+
+
 @pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
 def test_a_flat_spectrum_gets_a_wide_but_true_interval():
     matrix = np.random.default_rng(0).standard_normal((600, 500))

@@ -27,6 +27,14 @@ def laplacian(size):
     return 2.0 * np.eye(size) - np.eye(size, k=1) - np.eye(size, k=-1)
 
 
+def nearly_equal(size, seed):
+    """A diagonal matrix in which a few values exceed all others by 1e-13 to 1e-8: LAPACK splits it completely."""
+    rng = np.random.default_rng(seed)
+    values = np.ones(size)
+    values[:5] += 10.0 ** rng.uniform(-13.0, -8.0, 5)
+    return np.diag(rng.permutation(values))
+
+
 MATRICES = {
     "decaying": with_spectrum(np.arange(1.0, 131.0) ** -1.5),
     "steep": with_spectrum(0.6 ** np.arange(100.0)),
@@ -35,6 +43,9 @@ MATRICES = {
     "identity": np.eye(90),
     "wilkinson": wilkinson(121),
     "laplacian": laplacian(150),
+    "split": nearly_equal(104, 3),
+    "split and coupled": nearly_equal(180, 4) - 1.0 / 180,
+    "split below": 2.0 * np.eye(150) - nearly_equal(150, 5),
     "zero": np.zeros((70, 70)),
     "both signs": with_spectrum(np.linspace(-1.0, 1.0, 110)),
 }

@@ -16,6 +16,8 @@ from eckart.engine.threads import one_blas_thread
 _ACCURATE = 16.0 * UNIT_ROUNDOFF
 """Residuals of pairs, relative to sqrt(size) and to the largest value: half of what is allowed for
 (`standardize.rounding.lapack_eigenvalue_error`)."""
+_SPLIT = 1e-12
+"""Subdiagonal entries of T, relative to its norm, at which LAPACK may split T into blocks: above its own threshold."""
 _CORRECTABLE = 1e-10
 """Orthogonality loss whose square is below rounding, so that one correction removes it."""
 
@@ -240,18 +242,22 @@ def _by_mrrr_or_bisection(
 
 
 def _left_out(diagonal: np.ndarray, off: np.ndarray, values: np.ndarray, *, smallest: bool) -> bool:
-    """Whether there are eigenvalues beyond the `count` found: MRRR may miss some if T splits into blocks.
+    """Whether some of the `count` extreme eigenvalues are not among `values`.
 
-    Orthonormal vectors with small residuals prove that as many eigenvalues are near `values`. A Sturm sequence counts
-    the eigenvalues beyond the last of them, which must be fewer.
+    Orthonormal vectors with small residuals prove that as many eigenvalues are near `values`. They are the extreme ones
+    if, for each i, fewer than i eigenvalues lie beyond the i-th of them, which a Sturm sequence counts. If T does not
+    split, MRRR knows the index of each value, and the last one is enough. If T splits, MRRR merges the values of its
+    blocks, which it has located to 1e-8 so far, and may keep others of a cluster than the extreme ones.
     """
     bound = max(float(np.abs(diagonal).max()), float(np.abs(values).max())) + 2.0 * float(np.abs(off).max(initial=0.0))
-    near = _ACCURATE * len(diagonal) ** 0.5 * bound
-    low, high = (-2.0 * bound, values[-1] - near) if smallest else (values[0] + near, 2.0 * bound)
-    if not low < high:
-        return False
-    beyond = lapack.dstebz(diagonal, off, 1, low, high, 0, 0, 4.0 * bound, "E")[0]
-    return int(beyond) >= len(values)
+    near = 0.5 * _ACCURATE * len(diagonal) ** 0.5 * bound  # the norm of a positive T is at least half of `bound`
+    inwards = values[::-1] if smallest else values  # the last of them first
+    splits = float(np.abs(off).min(initial=np.inf)) <= _SPLIT * bound
+    for beyond, value in zip(range(len(values) - 1, -1, -1), inwards if splits else inwards[:1], strict=False):
+        low, high = (-2.0 * bound, value - near) if smallest else (value + near, 2.0 * bound)
+        if low < high and int(lapack.dstebz(diagonal, off, 1, low, high, 0, 0, 4.0 * bound, "E")[0]) > beyond:
+            return True
+    return False
 
 
 def _by_mrrr(diagonal: np.ndarray, off: np.ndarray, first: int, count: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -46,6 +46,8 @@ def upper_bounds(
     count : number of bounds
     prototype : an array that shows where a large eigenproblem may be solved
     """
+    if not np.isfinite(complement):  # LAPACK refuses infinite entries
+        return np.full(count, np.inf)
     size, border = projected.shape[0], coupling.shape[0]
     matrix = np.zeros((size + border, size + border))
     matrix[:size, :size] = np.diag(projected) if projected.ndim == 1 else projected

@@ -78,6 +78,28 @@ def test_a_direction_that_the_start_block_lacks_is_found() -> None:
         np.testing.assert_allclose(pairs.values, squares[:3], rtol=1e-8)
 
 
+def test_a_single_column_whose_residual_vanishes_is_followed_by_a_random_one() -> None:
+    squares = np.r_[np.linspace(2.0, 1.0, 6), np.zeros(94)]
+    size = len(squares)
+    start = np.eye(size, 1)
+    matrix = Matrix(size, lambda q: squares[:, None] * q, np.empty(0), lambda: (float(np.sum(squares)), 1e-15))
+    first = Start(start, matrix.apply(start), size)
+    pairs = block_lanczos(matrix, Target(3), block=1, rng=lambda: np.random.default_rng(1), start=first)
+    np.testing.assert_allclose(pairs.values, squares[:3], rtol=1e-9)
+
+
+def test_a_run_that_ends_with_no_bound_of_the_complement_has_infinite_upper_bounds() -> None:
+    squares = np.linspace(1.0, 0.5, 200)
+    matrix = Matrix(200, lambda q: squares[:, None] * q, np.empty(0), lambda: (np.inf, 1e-15))
+    start = np.linalg.qr(np.random.default_rng(0).standard_normal((200, 8)))[0]
+    first = Start(start, matrix.apply(start), 120)
+    target = Target(3, max_passes=1)
+    pairs = block_lanczos(matrix, target, block=8, rng=lambda: np.random.default_rng(1), start=first)
+    assert not pairs.proved
+    assert np.all(np.isinf(pairs.upper))
+    assert np.all(pairs.lower <= squares[:3])
+
+
 def test_a_raised_failure_probability_is_kept() -> None:
     squares = np.r_[1.0, 0.98, 0.97, np.linspace(0.96, 0.2, 197)]
     target = Target(3, tolerance=1e-3, failure_probability=0.5, max_passes=30)

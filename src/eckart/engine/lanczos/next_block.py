@@ -44,7 +44,7 @@ def extended(run: _Run, following: Array, state: Assessment | None, ahead: Ahead
     following = _with_missed(run, following, state)
     count = following.shape[1]
     due = state is not None and _probes_due(run, state, count)
-    lacking = max(0, run.block - count) if count < run.block // 2 else 0
+    lacking = max(0, run.block - count) if count < max(1, run.block // 2) else 0
     width = min(run.matrix.size - run.basis.count - count, max(lacking, _probes(run) if due else 0))
     if width <= 0:
         return following

@@ -219,6 +219,8 @@ def bounds_from_basis(
 
 def with_rounding(known: Known, statement: Statement, errors: Errors, count: int) -> np.ndarray:
     """Upper bounds of the first `count` values, rounding included: the smaller of the two in the module docstring."""
+    if not np.isfinite(statement.bound):
+        return np.full(count, np.inf)
     residual = float(np.sqrt(np.max(np.sum(known.coupled[:, :count] ** 2, axis=0), initial=0.0)))
     projected, coupled = known.compression(statement)
     # a = eta / r makes (1 + a) r^2 + (1 + 1/a) eta^2 = (r + eta)^2; a larger than 1 is never needed.

@@ -100,7 +100,9 @@ def literal(token: str) -> Typed:
 
 
 def applied(apply: Callable[[Typed], Typed], value: Value) -> Value:
-    """A root of a number."""
+    """A root of a number, or of every entry of a vector, as in `np.sqrt([9, 4])`."""
+    if isinstance(value, Grid) and 1 in value.shape:
+        return Grid(tuple(tuple(map(apply, row)) for row in value.rows))
     if not isinstance(value, Typed):
         raise InputError(tr("A root needs one number."))
     return apply(value)

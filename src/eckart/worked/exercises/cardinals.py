@@ -1,6 +1,6 @@
 """Numbers in words: `one is enough`, `rango due`, `basta una componente`, `k = два`.
 
-The words for 1 to 10 are read in the four languages, in the forms that count something. A word is a number only in a
+The words for 1 to 20 are read in the four languages, in the forms that count something. A word is a number only in a
 clause without figures: in `one singular value is 3`, `one` counts nothing that is asked for.
 """
 
@@ -19,6 +19,16 @@ _WORDS = (
     r"eight|otto|ocho|восемь|восьми|восемью",
     r"nine|nove|nueve|девят(?:ь|и|ью)",
     r"ten|dieci|diez|десят(?:ь|и|ью)",
+    r"eleven|undici|once|одиннадцат(?:ь|и|ью)",
+    r"twelve|dodici|doce|двенадцат(?:ь|и|ью)",
+    r"thirteen|tredici|trece|тринадцат(?:ь|и|ью)",
+    r"fourteen|quattordici|catorce|четырнадцат(?:ь|и|ью)",
+    r"fifteen|quindici|quince|пятнадцат(?:ь|и|ью)",
+    r"sixteen|sedici|diecis[eé]is|шестнадцат(?:ь|и|ью)",
+    r"seventeen|diciassette|diecisiete|семнадцат(?:ь|и|ью)",
+    r"eighteen|diciotto|dieciocho|восемнадцат(?:ь|и|ью)",
+    r"nineteen|diciannove|diecinueve|девятнадцат(?:ь|и|ью)",
+    r"twenty|venti|veinte|двадцат(?:ь|и|ью)",
 )
 CARDINAL = rf"(?:[1-9]|{'|'.join(_WORDS)})"
 _PART = r"(?:and a |e |y )?(?:hal(?:f|ves)|thirds?|quarters?|fifths?|mezz[oi]|terz[oi]|quart[oi]|medi[oa]s?|tercios?)"

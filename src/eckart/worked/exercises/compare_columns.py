@@ -216,6 +216,10 @@ def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
     if len(b) == 1:
         return _row_slip(given, true)
     exact = {j for i, j in product(range(count), repeat=2) if column_sign(given, i, true[:, j])}
+    if not unit and _is_shifted(given, true):
+        message = trn("Off by a constant: subtract the mean.",
+                      "Off by a constant: subtract the mean of each column.", count)  # fmt: skip
+        return Verdict(ALMOST, message, hits=len(exact))
     common = _common_slip(given, true, exact, unit)
     if common is not None:
         return Verdict(ALMOST, common, hits=len(exact))
@@ -223,6 +227,16 @@ def _column_slip(given: Grid, true: Any, unit: bool) -> Verdict:
         return _some_right(len(exact), count)
     slip = _entry_slip(given, true) if count == 1 else None
     return slip if slip is not None else _no_vector(a, unit)
+
+
+def _is_shifted(given: Grid, true: Any) -> bool:
+    """Whether columns whose mean must be 0 are right up to a constant: the scores of rows that were not centred."""
+    a, b = floats(given), np.array(true.evalf().tolist(), dtype=float)
+    scale = np.abs(b).max(axis=0)
+    slack = 1e-9 * scale + np.array([max(float(x.error) for x in column) for column in zip(*given.rows, strict=True)])
+    centred = a - a.mean(axis=0)
+    same = np.minimum(np.abs(centred - b).max(axis=0), np.abs(centred + b).max(axis=0)) <= 2 * slack
+    return bool((np.abs(b.mean(axis=0)) <= 1e-9 * scale).all() and same.all() and len(b) > 1)
 
 
 def _common_slip(given: Grid, true: Any, exact: set[int], unit: bool) -> str | None:

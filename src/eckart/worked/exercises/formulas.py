@@ -1,4 +1,4 @@
-"""Formulas in words or as factors, as plain ones: `3 radice di 10`, `(lambda - 3)(lambda - 1) = 0`.
+"""Formulas in words or as factors, as plain ones: `3 radice di 10`, `(lambda - 3)(lambda - 1) = 0`, `1 - e^(-1/2)`.
 
 Text in, text out, as in `typed`.
 """
@@ -6,6 +6,9 @@ Text in, text out, as in `typed`.
 from __future__ import annotations
 
 import re
+from decimal import Context, Decimal, localcontext
+
+from eckart.worked.exercises.arithmetic import DIGITS
 
 _OPERAND = r"(?:(\d+(?:[.,]\d+)?|\))\s*(?:\*|times\b|per\b|por\b)?\s*)?"
 _RADICAND = r"\s+(\(|\d+(?:[.,]\d+)?)"
@@ -31,6 +34,34 @@ _ROOT = re.compile(
     r"lambda(?:\^\(?(\d))?"
 )
 _SOLVED = re.compile(r"lambda[\s_\d,()]*[=:≈]|(?:eigenv|autov|собственн|valor)", re.IGNORECASE)
+
+
+_EXPONENTIAL = re.compile(
+    r"(?<![^\W_])(?:e\s*\^\s*(?:\(\s*([-+]?\s*[\d.,]+)\s*(?:/\s*(\d+)\s*)?\)|([-+]?\d+(?:\.\d+)?))|"
+    r"exp\s*\(\s*([-+]?\s*[\d.,]+)\s*(?:/\s*(\d+)\s*)?\))"
+)
+
+
+def exponentials(text: str) -> str:
+    """The text with a decimal for a power of e.
+
+    >>> exponentials("lambda = 1 - e^(-1/2)")[:29], exponentials("exp(0)")
+    ('lambda = 1 - 0.60653065971263', '1')
+    """
+    return _EXPONENTIAL.sub(_decimal, text)
+
+
+def _decimal(found: re.Match[str]) -> str:
+    """The value of a power of e; one that is too large to be an answer stays as it is."""
+    numerator, denominator = found[1] or found[3] or found[4], found[2] or found[5] or "1"
+    try:
+        exponent = Decimal(re.sub(r"\s", "", numerator).replace(",", ".")) / Decimal(denominator)
+    except ArithmeticError:
+        return found[0]
+    if abs(exponent) > 100:
+        return found[0]
+    with localcontext(Context(prec=DIGITS)):
+        return f"{exponent.exp():f}"
 
 
 def roots_as_signs(text: str) -> str:

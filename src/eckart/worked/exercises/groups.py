@@ -115,7 +115,9 @@ def groups_of(rows: Sequence[Row], targets: Sequence[Target]) -> list[Group]:
     place = 0
     while place < len(rows):
         stop = place + 1
-        while stop < len(rows) and _is_below(rows[place], rows[stop]):
+        last = place
+        while stop < len(rows) and _is_below(rows[last], rows[stop]):
+            last = stop if _is_next(rows[last], rows[stop]) else last
             stop += 1
         gathering.add(rows[place], rows[place + 1 : stop])
         place = stop

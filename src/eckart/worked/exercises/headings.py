@@ -89,13 +89,14 @@ def headed(rows: Rows, targets: Targets) -> Rows:
     if None in sides.values():
         return rows
     found: Rows = []
-    heading = ""
+    heading = letter = ""
     seen: set[tuple[int | None, int]] = set()
     for row in rows:
         said = _matrix(row)
-        heading = said or _LETTERS.get(re.sub(r"\d", "", row.title), heading)
+        name = re.sub(r"\d", "", row.title)
+        heading, letter = said or _LETTERS.get(name, heading), name if said else letter
         key = (row.meaning.target, row.meaning.index)
-        repeated = key in seen and row.meaning.target == sides["covariance"]
+        repeated = (key in seen and row.meaning.target == sides["covariance"]) or (name == letter and not said)
         seen.add(key)
         own = sides.get(heading)
         found.append(_component(row, own, bool(said), repeated, sides) if own is not None and row.is_vectors else row)

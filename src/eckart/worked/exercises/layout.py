@@ -22,6 +22,8 @@ _LIST = rf"{_PLAIN}(?:(?:\s*,\s*|[^\S\n]+){_PLAIN})+"
 _ROWS = re.compile(rf"[\[(][^\[\]()]*;[^\[\]()]*[\])]|(?<![\w.])({_LIST}(?: / {_LIST})+)")
 _STEPS = re.compile(r"(?i)(?<![\w.])(?:after |dopo |tras |después de |после )?\d+ (?:iterations?|steps?|rounds?|"
                     r"iterazion[ei]|pass[oi]|iteraci(?:ón|ones)|pasos?|итераци\w*|шаг\w*)(?!\w)")  # fmt: skip
+_NAME = re.compile(r"[^\W\d]+[\w.]*")
+_NUMBER = re.compile(r"[-+−]?\d*[.,]?\d+(?:[eE][-+]?\d+)?")
 _NUMERIC = re.compile(r"[-+\d./,\s()\[\]√^*]|sqrt")
 
 
@@ -33,6 +35,7 @@ def laid_out(text: str) -> str:
     >>> laid_out("D: 0 1 / 1 0"), laid_out("(1 2 | 3 4)"), laid_out("3, 6.1, 7.4, ... -> 8")
     ('D: 0 1\\n1 0', '(1 2 ; 3 4)', '-> 8')
     """
+    text = _unframed(text)
     text = _CALL.sub("", _PROMPT.sub("", re.sub(r"(?m)^\s*>>>? *([A-Za-z]\w*) *$", r"\1 =", text)))
     text = _sentences(text)
     text = _STEPS.sub("", _SEQUENCE.sub("", text))
@@ -46,6 +49,37 @@ def laid_out(text: str) -> str:
             table = []
             lines.append(_slashed(line))
     return _BARRED.sub(lambda found: found[1].replace("|", ";"), "\n".join(lines[:-1]))
+
+
+def _unframed(text: str) -> str:
+    """Without the names of the rows and columns of a printed data frame.
+
+    >>> _unframed("     PC1  PC2\\nx1  0.6  0.8\\nx2  0.8 -0.6\\nk = 1")
+    '0.6 0.8\\n0.8 -0.6\\nk = 1'
+    """
+    lines = text.split("\n")
+    found: list[str] = []
+    while lines:
+        header = lines[0].split()
+        height = _height(header, lines[1:]) if lines[0][:1].isspace() else 0
+        found += [" ".join(line.split()[1:]) for line in lines[1 : height + 1]] if height else lines[:1]
+        del lines[: height + 1]
+    return "\n".join(found)
+
+
+def _height(header: list[str], lines: list[str]) -> int:
+    """The number of lines below a header that have a name and a number for each column; 0 if it is only one."""
+    counted = header == [str(i) for i in range(len(header))]
+    if len(header) < 2 or not (counted or all(map(_NAME.fullmatch, header))):
+        return 0
+    height = 0
+    for line in lines:
+        label, *cells = line.split() or [""]
+        named = label == str(height) if counted else bool(_NAME.fullmatch(label) or re.fullmatch(r"\[\d+,\]", label))
+        if not named or len(cells) != len(header) or not all(map(_NUMBER.fullmatch, cells)):
+            break
+        height += 1
+    return height if height > 1 else 0
 
 
 def _sentences(text: str) -> str:

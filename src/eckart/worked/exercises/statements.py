@@ -120,6 +120,9 @@ class _Machine:
 
     def relation(self, token: Token) -> None:
         own = self.own
+        if token.text == ":" and own.indices and self.peek(1).kind == "relation":
+            self.close()
+            return
         if own.after and self.is_factor():
             own.label, own.entries, own.after = [f"{own.entries[0]}", *own.after], [], []  # 2 det A = 4
         if own.after:
@@ -257,11 +260,15 @@ class _Machine:
         following, beyond = self.peek(), self.peek(1)
         word = following.text.lower()
         if following.kind in {"relation", "number"} or word in HAS:
-            return True
+            return not self.heads()
         if not _is_place(value):
             return word in IS
         of = word in OF or following.kind == "symbol" or following.text == "-"
         return of or (word in IS and beyond.starts_value)
+
+    def heads(self) -> bool:
+        """Whether a colon ends a list of indices in front of another name: `x2, x3: r = 0.5, 0.9`."""
+        return self.own.indices and self.peek().text == ":" and self.peek(2).kind == "relation"
 
     def is_side(self, value: Linear, is_name: bool) -> bool:
         """Whether symbols are the right-hand side of an equality."""

@@ -21,7 +21,8 @@ SYNONYMS = {
     "singular values": "svals, valori singolari, valores singulares, сингулярные числа",
     "columns": "cols, col",
     "components": (
-        "PC, PCs, CP, ГК, directions, eigenvectors, autovettori, autovectores, vectores propios, собственные векторы"
+        "PC, PCs, CP, ГК, directions, loadings, нагрузки, eigenvectors, autovettori, autovectores, vectores propios, "
+        "собственные векторы"
     ),
     "scores": (
         "score, projections, proiezioni, proyecciones, проекции, счёт, счета, puntuación, puntuaciones, coordinate, "

@@ -11,7 +11,7 @@ import unicodedata
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
-from eckart.worked.exercises.formulas import roots_as_signs, roots_of_factors
+from eckart.worked.exercises.formulas import exponentials, roots_as_signs, roots_of_factors
 from eckart.worked.exercises.inequalities import chains_as_lists
 from eckart.worked.exercises.layout import laid_out
 from eckart.worked.exercises.ordinals import with_numbers
@@ -36,7 +36,7 @@ _COMMANDS = {
     "{": "{", "}": "}", ",": "", ";": "", "!": "", ":": "", " ": " ", "(": "", ")": "", "[": "", "]": "", "&": ",",
     "lambda": "lambda", "sigma": "sigma", "Sigma": "Sigma", "mu": "mu", "varphi": "phi", "phi": "phi", "rho": "rho",
     "Lambda": "Lambda", "dagger": "+", "to": "->", "mapsto": "->", "rightarrow": "->", "Rightarrow": "->",
-    "max": "max", "min": "min", "infty": "inf",
+    "max": "max", "min": "min", "exp": "exp", "infty": "inf",
     "|": "‖", "Vert": "‖", "lVert": "‖", "rVert": "‖", "Delta": "det", "det": "det",
     "ge": "≥", "geq": "≥", "le": "≤", "leq": "≤", "lt": "<", "gt": ">",
     "in": "=", "neq": "≠", "ne": "≠", "ldots": "", "dots": "", "mathstrut": "", "phantom": "", "small": "", "large": "",
@@ -89,6 +89,7 @@ def plain(text: str) -> str:
     text = re.sub(r"q\u0302|\\hat\s*\{?q\}?|\bq_?hat\b", "q'", laid_out(text))
     text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_]\S*\s*[=≈:])", "; ", text)  # column 3 — q = ..
     text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_])", " это ", text)  # 3 — ранг
+    text = re.sub(r"(?<=\d)[^\S\n]+[—–][^\S\n]+(?=[(\[])", ": ", text)  # для 4 — (0,6; 0,8)
     text = re.sub(r"(?<=[^\W_])[^\S\n]+[—–][^\S\n]+", " = ", text)  # Ранг — 3
     text = re.sub(r"<-(?![^<>\n]*[^<>\s-]\s*>)", "=", text)  # x <- 3 assigns in R, but <-1, 4> is a vector
     text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
@@ -121,7 +122,7 @@ def plain(text: str) -> str:
     text = re.sub(_WRAPPERS, "", re.sub(_PRODUCT, "", text), flags=re.IGNORECASE)
     text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
     text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
-    text = _functions(roots_as_signs(text))
+    text = exponentials(_functions(roots_as_signs(text)))
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text).replace("**", "^")
     text = re.sub(r"(^|[=:,;\n>]|[^\W\d_]\s)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", r"\1 ", text)  # a vector of either sign
     return with_values(roots_of_factors(text))
@@ -130,6 +131,8 @@ def plain(text: str) -> str:
 def _pasted(text: str) -> str:
     """Without what R and notebooks print around values; an eigensystem of Mathematica as its values and vectors."""
     text = re.sub(r"(?m)^\s*(?:\$\w+\s*$|(?:\[,\d+\]\s*)+$|\[\d+,?\](?=\s)|Out\s?\[\d+\]\s?[:=])", "", text)
+    text = re.sub(r"Standard deviations \(1, \.\., p=\d+\):", "deviations:", text)  # prcomp of R
+    text = re.sub(r"Rotation \(n x k\) = \(\d+ x \d+\):", "components:", text)
     pair = re.fullmatch(_EIGENSYSTEM, text)
     return f"{pair[1]}; {pair[2].replace('{', '(').replace('}', ')')}" if pair else text
 
@@ -150,6 +153,7 @@ def _identifiers(text: str) -> str:
     text = re.sub(r"(?i)\b(?:corr?|corrcoef|correlation|rho)\s*\(\s*X_?(\d)\s*,\s*y\s*\)", r"r_\1", text)
     text = re.sub(r"\b(?:[Cc]orr?|corrcoef)\s*\(\s*X\s*,\s*y\s*\)", "r", text)
     text = re.sub(r"\bq\s?V\s?V'", "qVV^T", text)
+    text = re.sub(r"(?<![^\W_])(?:V_?[th]|v[th])(?=\s*(?:[=:≈]|[(\[]))", "V^T", text)  # vt and Vh of NumPy
     text = re.sub(r"(?<![^\W_])(?:n|num)_(?=[^\W\d_]{3})", "number of ", text)
     return re.sub(r"(?<!lambda)(?<!sigma)(?<=[^\W\d_]{3})_(?=[^\W\d_]{3})", " ", text)
 

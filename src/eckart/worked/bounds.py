@@ -70,8 +70,7 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     rest = (a - b).applyfunc(canonical)
     error = canonical(sum((x * x for x in rest), sp.Integer(0)))
     gaps = factors(rest)
-    steps = (
-        Step(tr("The matrix."), numbers=(Equation("A", a),)),
+    first = (
         gram_step(a),
         *spectral_steps(a.T * a, parts.found, "A^T A", vectors=False),
         Step(
@@ -79,7 +78,11 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
             "σ_i = sqrt(λ_i)",
             tuple(Equation(f"σ_{i}", value) for i, value in enumerate(parts.values, 1)),
         ),
-        replace(truncation_step(parts, k), more=partial(details, a)),
+    )
+    steps = (
+        Step(tr("The matrix."), numbers=(Equation("A", a),)),
+        *first,
+        replace(truncation_step(parts, k), more=partial(_further_details, a, first)),
         _levels_step(parts.values, [pair.value for pair in parts.eigenpairs]),
         _other_step(a, b, error, other is None, k),
         _weyl_step(parts.values, gaps.values, k, a),
@@ -101,6 +104,16 @@ def bounds(given: object, k: int = 1, *, other: object = None) -> Solution:
     return Solution(
         tr("Eckart-Young bounds for a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, named
     )
+
+
+def _further_details(a: sp.Matrix, shown: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps of the SVD, without those that the solution shows itself."""
+    known = [_content(one) for step in shown for one in (step, *(step.more() if step.more else ()))]
+    return tuple(one for one in details(a) if _content(one) not in known)
+
+
+def _content(step: Step) -> tuple[str, str, str]:
+    return step.statement, step.formula, repr(step.numbers)
 
 
 def _projected(a: sp.Matrix, k: int) -> sp.Matrix:

@@ -10,7 +10,7 @@ import sympy as sp
 from eckart.documentation import document
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
-from eckart.worked.numerals import text_number
+from eckart.worked.numerals import separator, text_number
 from eckart.worked.pca import data_steps
 from eckart.worked.pca_data import Prepared, prepared
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
@@ -88,7 +88,8 @@ def _two_columns(r: sp.Expr) -> tuple[Step, ...]:
     pairs = (("1 + |r|", 1 + size, sign), ("1 - |r|", 1 - size, -sign))
     lines = [f"r = {text_number(r)}", "det(R - λ I) = (1 - λ)^2 - r^2 = 0,  λ = 1 ± |r|"]
     for i, (formula, value, other) in enumerate(pairs, 1):
-        lines.append(f"λ_{i} = {formula} = {text_number(sp.expand(value))},  w_{i} = ±(1, {other}) / sqrt(2)")
+        vector = f"±(1{separator()}{other}) / sqrt(2)"
+        lines.append(f"λ_{i} = {formula} = {text_number(sp.expand(value))},  w_{i} = {vector}")
     return written(lines)
 
 

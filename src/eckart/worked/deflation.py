@@ -152,9 +152,12 @@ def _iterates(matrix: object, value: object, name: str) -> Callable[[], tuple[St
         run = iterate(a, start, 1e-9, 500)
         if run.converged and abs(run.quotients[-1] - float(sp.N(value))) < 1e-6 * max(1.0, abs(run.quotients[-1])):
             statement = tr("Find the pair by power iteration on ${name}$, starting from $x_0$.", name=name)
+            remark = "" if (start == 1).all() else tr(
+                "From the vector of ones, the iteration does not find this pair, so another start vector is used."
+            )  # fmt: skip
             first = Equation("x_0", sp.Matrix([sp.Integer(int(x)) for x in start]))
             formula = f"x_{{t+1}} = {name} x_t / ‖{name} x_t‖,  λ ≈ x^T {name} x"
-            steps = (Step(statement, formula, (first, iteration_table(run, name))),)
+            steps = (Step(statement, formula, (first, iteration_table(run, name)), remark),)
             return lambda: steps
     return None
 
@@ -170,7 +173,10 @@ def _lifted(value: sp.Expr, u: sp.Matrix, chain: list[tuple[Value, Value, Value]
 
 def _remark_on_lifting(i: int, value: sp.Expr, chain: list[tuple[Value, Value, Value]]) -> str:
     if not chain:
-        return ""
+        return tr(
+            "Any $x$ with $x · v = 1$ is valid. Here, it is a multiple of the row of the matrix in which the "
+            "eigenvector has its largest entry."
+        )
     remark = tr(
         "Transform the eigenvector back to $A$, one deflation at a time: $v = (λ_{i} - λ_j) u + λ_j "
         "(x_j · u) v_j$. With the opposite sign of the difference, the result is not an eigenvector.",

@@ -16,6 +16,7 @@ from eckart.worked.matrices import square
 from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
 from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.written_out import written
 
 if TYPE_CHECKING:
     from eckart.worked.solution import Value
@@ -102,7 +103,17 @@ def _last(work: sp.Matrix, sign: int, divisor: object, *, whole: bool) -> tuple[
         tr("The matrix is small enough to compute the determinant directly.") if whole else rest,
         formula,
         tuple(numbers),
+        more=partial(_last_written_out, work, sign, divisor, value),
     )
+
+
+def _last_written_out(work: sp.Matrix, sign: int, divisor: sp.Expr, value: sp.Expr) -> tuple[Step, ...]:
+    """The two products, and the division by the powers of the pivots with its sign."""
+    if divisor == 1 and sign > 0:
+        return expansion_steps(work, "det(A)")
+    small, minus = sp.expand(work.det()), "-" if sign < 0 else ""
+    line = f"det(A) = {minus}({text_number(small)}) / ({text_number(divisor)}) = {text_number(value)}"
+    return (*expansion_steps(work, "det(B)"), *written([line]))
 
 
 def _solution(a: sp.Matrix, steps: list[Step], value: object, last: object) -> Solution:

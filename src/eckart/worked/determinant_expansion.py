@@ -43,7 +43,8 @@ def _sarrus(m: sp.Matrix, name: str) -> Step:
                 terms.append(f"{sign} " + " ".join(_factor(entry) for entry in entries))
     line = " ".join(terms).removeprefix("+ ") or "0"
     statement = tr("Rule of Sarrus: three products along the falling diagonals minus three along the rising ones.")
-    return Step(statement, f"{name} = {line}", (Equation(name, sp.expand(m.det(method="berkowitz"))),))
+    remark = tr("Products with a factor 0 are left out.") if 0 < len(terms) < 6 else ""
+    return Step(statement, f"{name} = {line}", (Equation(name, sp.expand(m.det(method="berkowitz"))),), remark)
 
 
 def _cofactors(m: sp.Matrix, name: str) -> tuple[Step, ...]:
@@ -63,7 +64,8 @@ def _cofactors(m: sp.Matrix, name: str) -> tuple[Step, ...]:
         "and column, with alternating signs.",
         row=row + 1,
     )
-    first = Step(statement, f"{name} = {line}")
+    remark = tr("Products with a factor 0 are left out.") if 0 < len(terms) < m.cols else ""
+    first = Step(statement, f"{name} = {line}", remark=remark)
     return (first, *steps, Step(tr("Add the terms."), numbers=(Equation(name, sp.expand(m.det(method="berkowitz"))),)))
 
 

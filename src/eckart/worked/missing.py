@@ -66,7 +66,7 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
         Step(tr("The table. A missing entry is shown as $?$."), numbers=(_shown(table, holes),)),
         Step(
             tr("Start: replace each missing entry by the mean of the known entries of its column."),
-            numbers=(Equation("μ", sp.Matrix([means])), Equation("X_0", start)),
+            numbers=(Equation("μ", sp.Matrix([means])), Equation("M", start)),
         ),
         *data_steps(data, "1")[1:],
         *spectral_steps(data.cross_products, data.found, "S"),
@@ -80,8 +80,8 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
                 ),
                 k,
             ),
-            "X~ = 1 μ + (X - 1 μ) V_k V_k^T",
-            (Equation("X~", first),),
+            "M~ = 1 μ + X V_k V_k^T",
+            (Equation("M~", first),),
         ),
         Step(
             tr(
@@ -90,7 +90,7 @@ def missing(given: object, k: int = 1, *, iterations: int = 100) -> Solution:
             numbers=_entries(first, holes),
         ),
         _rounds_step(history, holes),
-        Step(tr("The completed table."), numbers=(Equation("X", filled),)),
+        Step(tr("The completed table."), numbers=(Equation("M", filled),)),
     )
     parts = {
         "start": start,
@@ -190,7 +190,7 @@ def _rounds_step(history: list[tuple[Value, float]], holes: list[tuple[int, int]
     table = SolutionTable((tr("round"), *[f"x_{{{i + 1},{j + 1}}}" for i, j in holes], "Q"), rows)
     return Step(
         tr("Repeat both steps. $Q$ is the squared error of the known entries, which never increases."),
-        "Q = ∑ (x_{ij} - x~_{ij})^2",
+        "Q = ∑ (m_{ij} - m~_{ij})^2",
         (table,),
         tr(
             "If the missing entries still change, more iterations are needed: EM converges slowly if few "

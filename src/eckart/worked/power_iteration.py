@@ -239,9 +239,18 @@ def _from_eigenvector(start: sp.Matrix, image: sp.Matrix, found: Spectrum) -> li
     words = tr("The start vector is already an eigenvector for $λ = {value}$, so its direction never changes.",
                value=text_number(value))  # fmt: skip
     largest = max(abs(complex(sp.N(root.value, 20))) for root in found.roots)
+    reasons = [words, *([_alternation()] if value.is_real and sp.N(value) < 0 else [])]
     if abs(complex(sp.N(value, 20))) < largest * (1 - 1e-12):
-        return [words, tr("This is not the dominant eigenvalue. Use another start vector.")]
-    return [words]
+        reasons.append(tr("This is not the dominant eigenvalue. Use another start vector."))
+    return reasons
+
+
+def _alternation() -> str:
+    """Why vectors that alternate in sign have converged."""
+    return tr(
+        "This eigenvalue is negative, so the vector changes sign at every step. The distance to the previous vector "
+        "stays near 2, so the stopping rule must ignore the sign."
+    )
 
 
 def _no_dominant(seen: list[Root]) -> str:
@@ -279,13 +288,7 @@ def _approach(top: Root, others: list[Root]) -> list[str]:
             )
         )
     if top.real and sp.N(top.value) < 0:
-        reasons.append(
-            tr(
-                "The dominant eigenvalue is negative, so the vector changes sign at every step. The "
-                "distance to the previous vector stays near 2, so the stopping rule must ignore the "
-                "sign."
-            )
-        )
+        reasons.append(_alternation())
     ratio = max((abs(complex(sp.N(root.value))) for root in others), default=0.0) / abs(complex(sp.N(top.value)))
     if ratio and not slow:
         reasons.append(

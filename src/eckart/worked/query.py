@@ -12,7 +12,7 @@ from eckart.errors import InputError
 from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix, vector
-from eckart.worked.messages import mark, tr
+from eckart.worked.messages import mark, tr, trn
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.svd import canonical, check_k, details, factors
 
@@ -118,7 +118,8 @@ def _suggestion(row: sp.Matrix, back: sp.Matrix) -> str:
         return tr("No column that is 0 in the query becomes positive, so there is nothing to suggest.")
     order = sorted(open_places, key=lambda j: -float(sp.N(back[j])))
     words = ", ".join(str(j + 1) for j in order)
-    return tr("Of the columns that are 0 in the query, suggest {words}.", words=words)
+    return trn("Of the columns that are 0 in the query, suggest column {words}.",
+               "Of the columns that are 0 in the query, suggest columns {words}.", len(order), words=words)  # fmt: skip
 
 
 def _table(cosines: list[Value]) -> SolutionTable:

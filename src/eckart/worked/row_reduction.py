@@ -118,12 +118,18 @@ def _term(factor: sp.Expr, name: str) -> tuple[bool, str]:
     """Whether the term is subtracted, and the term without its sign."""
     real, imaginary = sp.sympify(factor).as_real_imag() if not factor.free_symbols else (0, 0)
     negative = bool(sp.N(real) < 0) or (real == 0 and bool(sp.N(imaginary) < 0))
+    negative = negative and all(_is_negative(part) for part in sp.Add.make_args(sp.sympify(factor)))
     size = -factor if negative else factor
     shown = text_number(size)
     if size == 1:
         return negative, name
     simple = len(sp.Add.make_args(size)) == 1 and "/" not in shown
     return negative, f"{shown} {name}" if simple else f"({shown}) {name}"
+
+
+def _is_negative(part: sp.Expr) -> bool:
+    """Whether a term has a minus sign in front; the minus of a sum is not taken out of its brackets."""
+    return bool(part.could_extract_minus_sign())
 
 
 def _sum(terms: list[tuple[bool, str]]) -> str:

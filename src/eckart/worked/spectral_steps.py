@@ -111,12 +111,18 @@ def _more_about_vectors(shifted: object, eigenpairs: tuple[Eigenpair, ...]) -> t
     for pair in eigenpairs:
         numbers = (Equation("x", pair.direction), Equation("‖x‖", pair.length), Equation("e", pair.unit))
         statement = tr("A solution with simple numbers, its length, and the unit vector.")
-        remark = tr(
-            "The opposite vector is equally valid. Here, the sign is chosen so that the entry with the largest "
-            "absolute value is positive."
-        )
-        steps.append(Step(statement, f"‖x‖ = sqrt({squares(pair.direction)})", numbers, remark))
+        steps.append(Step(statement, f"‖x‖ = sqrt({squares(pair.direction)})", numbers, _freedom(pair)))
     return tuple(steps)
+
+
+def _freedom(pair: Eigenpair) -> str:
+    """Which other unit vectors are eigenvectors for the same eigenvalue."""
+    if not pair.real:
+        return tr("Every multiple of this vector by a complex number of modulus 1 is equally valid.")
+    return tr(
+        "The opposite vector is equally valid. Here, the sign is chosen so that the entry with the largest "
+        "absolute value is positive."
+    )
 
 
 def _unsolvable(factor: sp.Poly) -> str:
@@ -186,12 +192,12 @@ def _dimension_remark(m: sp.Matrix, root: Root) -> str:
 
 def _vector_details(m: sp.Matrix, root: Root, name: str) -> Callable[[], tuple[Step, ...]] | None:
     """The system, by row reduction if the roots are exact, otherwise with λ as a symbol."""
-    if not root.real or m.rows > _WIDEST or not is_exact(m) or any(pair.weights for pair in root.eigenpairs):
+    if m.rows > _WIDEST or not is_exact(m) or any(pair.weights for pair in root.eigenpairs):
         return None
     if root.exact and root.factor.degree() <= 2:
         shifted = (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand)
         return partial(_more_about_vectors, shifted, root.eigenpairs)
-    if root.factor.domain.is_QQ and all(map(_is_in_letter, root.eigenpairs)):
+    if root.real and root.factor.domain.is_QQ and all(map(_is_in_letter, root.eigenpairs)):
         return partial(_by_letter, root, name)
     return None
 

@@ -32,12 +32,14 @@ def dot_line(name: str, x: Iterable[Value], y: Iterable[Value]) -> str:
 
 
 def squares(entries: Iterable[Value]) -> str:
-    """A sum of squares.
+    """A sum of squares; of complex numbers, the squares of their moduli.
 
-    >>> squares([1, -2])
-    '(1)^2 + (-2)^2'
+    >>> squares([1, -2]), squares([1, sp.I])
+    ('(1)^2 + (-2)^2', '|1|^2 + |i|^2')
     """
-    return " + ".join(f"({text_number(entry)})^2" for entry in entries)
+    listed = list(entries)
+    bars = "()" if all(sp.sympify(entry).is_real is not False for entry in listed) else "||"
+    return " + ".join(f"{bars[0]}{text_number(entry)}{bars[1]}^2" for entry in listed)
 
 
 def inner_steps(solution: Solution) -> tuple[Step, ...]:

@@ -234,9 +234,10 @@ def _is_shifted(given: Grid, true: Any) -> bool:
     a, b = floats(given), np.array(true.evalf().tolist(), dtype=float)
     scale = np.abs(b).max(axis=0)
     slack = 1e-9 * scale + np.array([max(float(x.error) for x in column) for column in zip(*given.rows, strict=True)])
-    centred = a - a.mean(axis=0)
-    same = np.minimum(np.abs(centred - b).max(axis=0), np.abs(centred + b).max(axis=0)) <= 2 * slack
-    return bool((np.abs(b.mean(axis=0)) <= 1e-9 * scale).all() and same.all() and len(b) > 1)
+    means, centred = a.mean(axis=0), a - a.mean(axis=0)
+    if (np.abs(means) <= 2 * slack).all() or (np.abs(b.mean(axis=0)) > 1e-9 * scale).any():
+        return False
+    return bool((np.minimum(np.abs(centred - b).max(axis=0), np.abs(centred + b).max(axis=0)) <= slack).all())
 
 
 def _common_slip(given: Grid, true: Any, exact: set[int], unit: bool) -> str | None:

@@ -32,8 +32,8 @@ _COMBINED = re.compile(  # third row = 2 * first - second
 _AFTER = re.compile(  # las columnas segunda y cuarta
     rf"(?i)(?<![\w-])({_NOUN})\s+({ORDINAL}(?:\s*(?:,|ed?|y|и)\s+{ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
 )
-_ALONE = re.compile(  # the second (r = 0.98)
-    rf"(?i)(?<![\w-]){_ARTICLE}({ORDINAL})(?=\s*\(\s*(?:r|rho|corr\w*)(?:_?\d)?\s*[=:≈])"
+_ALONE = re.compile(  # the second (r = 0.98), the second; r1 = 0.98
+    rf"(?i)(?<![\w-]){_ARTICLE}({ORDINAL})(?=\s*[(;]\s*(?:r|rho|corr\w*)(?:_?\d)?\s*[=:≈])"
 )
 _FIRST = re.compile(
     rf"(?i)(?<![\w-])(?:(?:{_WORDS[0]})\s+({CARDINAL})|({CARDINAL})\s+(?:{_WORDS[0]}))\s+({_NOUN})(?!\w)"

@@ -103,6 +103,7 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=[A-Z])(Sigma|Lambda)(?=[A-Z\s*])", r" \1 ", text)  # U Sigma V^T
     text = re.sub(_BARS, " det =", re.sub(rf"(?<==)[-+\d./()\s*]*{_BARS}", "", text))
     text = re.sub(r"(?:≠|!=)\s*0(?![\d.,])", "", re.sub(_ABOUT, "≈ ", text))
+    text = re.sub(rf"\([-+\d./()\s*]*\d[)\s]*[=≈]\s*(?={_NUMBER}\s*%\s*\))", "(", text)  # 1 (400/425 ≈ 94.1 %)
     text = re.sub(_THRESHOLD, "", chains_as_lists(re.sub(_TOO_LITTLE, "", text)))
     text = lengths(re.sub(r"\)\s+/\s+(?=[-+]?\d+\s*[(:])", "); ", text))  # 3 (1, 1) / 1 (1, -1)
     text = re.sub(r"(?m)([:=]\s*)[-+]?[\d./]+\s*->\s*(?=[-+]?[\d./]+\s*$)", r"\1", text)  # x = 9 -> 3

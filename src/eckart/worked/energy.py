@@ -47,7 +47,8 @@ def energy(given: object, share: float = 0.9) -> Solution:
     k, by_sum = enough(squares, share) if squares else 0, enough(values, share) if squares else 0
     norm = canonical(sum((entry * entry for entry in a), sp.Integer(0)))
     table = SolutionTable(
-        ("i", "σ_i", "σ_i^2", tr("cumulative share of $∑ σ^2$"), tr("cumulative share of $∑ σ$")), tuple(_rows(values, squares))
+        ("i", "σ_i", "σ_i^2", tr("cumulative share of $∑ σ^2$"), tr("cumulative share of $∑ σ$")),
+        tuple(_rows(values, squares)),
     )
     percent = f"{figure(100 * share)} %"
     steps = (

@@ -206,7 +206,7 @@ def test_messages_name_targets_in_the_language() -> None:
     with worked.language("it"):
         made = worked.exercise("query", seed=777, difficulty=2)
         verdict = made.check(str(list(made["back"])))
-    assert str(verdict) == "Giusto fin qui. Restano da trovare: colonne."
+    assert str(verdict) == "Giusto fin qui. Ancora da trovare: colonne."
 
 
 @pytest.mark.parametrize("kind", list(KINDS))

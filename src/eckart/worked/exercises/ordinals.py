@@ -33,7 +33,7 @@ _AFTER = re.compile(  # las columnas segunda y cuarta
     rf"(?i)(?<![\w-])({_NOUN})\s+({ORDINAL}(?:\s*(?:,|ed?|y|и)\s+{ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
 )
 _ALONE = re.compile(  # the second (r = 0.98), the second; r1 = 0.98
-    rf"(?i)(?<![\w-]){_ARTICLE}({ORDINAL})(?=\s*[(;]\s*(?:r|rho|corr\w*)(?:_?\d)?\s*[=:≈])"
+    rf"(?i)(^|[;:,.\n]\s*){_ARTICLE}({ORDINAL})(?=\s*[(;]\s*(?:r|rho|corr\w*)(?:_?\d)?\s*[=:≈])"
 )
 _FIRST = re.compile(
     rf"(?i)(?<![\w-])(?:(?:{_WORDS[0]})\s+({CARDINAL})|({CARDINAL})\s+(?:{_WORDS[0]}))\s+({_NOUN})(?!\w)"
@@ -55,7 +55,7 @@ def with_numbers(text: str) -> str:
     >>> with_numbers("2-й столбец"), with_numbers("first column of V: (1, 2)")
     ('столбец 2', 'first column of V: (1, 2)')
     """
-    text = _ALONE.sub(lambda found: f"column {_number(found[1])}", _COMBINED.sub(_combination, text))
+    text = _ALONE.sub(lambda found: f"{found[1]}column {_number(found[2])}", _COMBINED.sub(_combination, text))
     text = _FIRST.sub(lambda found: f"{found[3]} {_listed(1, number_of(found[1] or found[2]))}", text)
     text = _RANGE.sub(
         lambda found: (

@@ -37,6 +37,17 @@ def test_clusters_of_sparse_rows_do_not_end_the_trial(k):
     np.testing.assert_allclose(d.values, np.linalg.svd(X.toarray(), compute_uv=False)[:k], rtol=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(1000, 400), (400, 1000)])
+def test_few_components_of_small_sparse_rows_need_no_cross_products(shape):
+    rng = np.random.default_rng(3)
+    rate = rng.dirichlet(np.full(8, 0.1), shape[0]) @ rng.dirichlet(np.full(shape[1], 0.05), 8)
+    X = sparse.csr_array(rng.poisson(40.0 * rate).astype(np.float64))
+    d = ek.decompose(X, "svd", k=4)
+    assert d.info.solver == "lanczos"
+    assert d.certificate.proved
+    np.testing.assert_allclose(d.values, np.linalg.svd(X.toarray(), compute_uv=False)[:4], rtol=1e-9)
+
+
 def test_sparse_noise_does_not_end_the_trial():
     """Narrow blocks reach the values of a flat spectrum for less than an eigenproblem of this size."""
     X = sparse.random_array((4000, 1200), density=0.01, rng=np.random.default_rng(14), format="csr")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from eckart.engine.backends.host import HostBackend
 
 if TYPE_CHECKING:
@@ -24,6 +26,12 @@ _STEPS, _SHARE, _UNTESTED = 5, 0.3, 0.12
 a flat spectrum adds up to this share, and more spectra are flat at the cut than it seems: k is often beyond the signal.
 On sparse rows it is not given up before the second share: steps cost little, and residuals stagnate while values of a
 cluster are found.
+"""
+_SINGLE_STEP = 0.0002
+"""The same for a pass of a run that begins with single vectors."""
+_VECTORS, _PASS, _ENTRY = 0.003, 4.4e-5, 1.4e-9
+"""Seconds of a whole run with single vectors on sparse rows in cache: a constant, and for each expected pass a constant
+and a share of the stored entries.
 """
 
 
@@ -46,6 +54,8 @@ class Trial:
     check: float = CHECK
     untested: float = 0.0
     """Seconds before which predictions do not count."""
+    whole: float = np.inf
+    """Seconds of a whole run, if they can be predicted: then it is tried if they are fewer than the alternative's."""
 
     def cost(self, steps: float) -> float:
         """Seconds of this many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
@@ -58,8 +68,8 @@ class Trial:
 
     @property
     def worth_a_start(self) -> bool:
-        """Whether the first steps cost little enough, compared with the alternative, to be tried."""
-        return self.cost(_STEPS) <= _SHARE * self.alternative
+        """Whether the first steps, or a whole run, cost little enough, compared with the alternative, to be tried."""
+        return self.whole <= self.alternative or self.cost(_STEPS) <= _SHARE * self.alternative
 
     def worth(self, done: int, remaining: float) -> bool:
         """Whether this many more steps, and those already taken, each cost less than the alternative.
@@ -76,5 +86,7 @@ def trial_of(shape: Shape, choice: Choice, alternative: float) -> Trial:
     width = choice.block if shape.sparse else choice.block + 5
     rate = shape.costs.sparse_rate if shape.sparse else _SKINNY * shape.costs.dense_rate[shape.precision]
     product = 4.0 * shape.entries * width / rate
-    constants = (SPARSE_STEP, SPARSE_CHECK, _UNTESTED * alternative) if shape.sparse else ()
-    return Trial(product, width, shape.short, choice.capacity, alternative, *constants)
+    step = _SINGLE_STEP if choice.single else SPARSE_STEP
+    constants = (step, SPARSE_CHECK, _UNTESTED * alternative) if shape.sparse else (STEP, CHECK, 0.0)
+    whole = _VECTORS + choice.passes * (_PASS + _ENTRY * shape.entries) if choice.single else np.inf
+    return Trial(product, width, shape.short, choice.capacity, alternative, *constants, whole)

@@ -56,8 +56,10 @@ KEPT_ENTRIES = 2**22
 """Number of entries of W H kept between the two passes of a step of H."""
 NEWTON_SWEEPS = 4
 """Sweeps over the coordinates of one quadratic program: a fixed number, so that every backend takes the same step."""
-UPDATES_FIRST = 3
-"""Multiplicative updates before the Newton steps of rows solved to their tolerance."""
+UPDATES_FIRST, UPDATES_FIRST_SMALL = 3, 6
+"""Multiplicative updates before the Newton steps of rows solved to their tolerance: more on small tables, where a
+Newton step takes many more calls.
+"""
 EXACT_FROM_STEP = 5
 """Number of Newton steps of such a row after which its quadratic programs are solved exactly."""
 MOST_FINAL_STEPS = 50
@@ -69,7 +71,7 @@ LEAST_DENOMINATOR = 1e-37
 
 WINDOW, WINDOW_SHARE = 5, 0.15
 """The iteration ends when this many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
-NEWTON_WINDOW, NEWTON_SHARE = 3, 3.0
+NEWTON_WINDOW, NEWTON_SHARE = 2, 4.0
 """The same for Newton steps, each of which is worth 20 to 40 multiplicative updates."""
 LEAST_EXPLAINED = 1e-3
 """The explained part counts as at least this share of the unexplained one."""

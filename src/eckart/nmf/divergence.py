@@ -34,6 +34,7 @@ from eckart.nmf.constants import (
     POOL_FROM_PRODUCTS,
     TILE,
     UPDATES_FIRST,
+    UPDATES_FIRST_SMALL,
 )
 from eckart.nmf.entries import of_the_mean
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments, rounding_of, segments
@@ -140,11 +141,12 @@ class Divergence:
         """Rows after a few multiplicative updates, which at first beat Newton steps at a fifth of the cost."""
         xp, penalty = module_of(own), self.penalties.rows
         begin = xp.ascontiguousarray(own.T)
-        for _ in range(UPDATES_FIRST):
+        sums = tile.times(xp.ones_like(tile.model(own, right)), right) if tile.observed else right.sum(axis=1)[:, None]
+        constant = sums + penalty.lasso
+        for _ in range(UPDATES_FIRST if self._compiled or not self._on_host else UPDATES_FIRST_SMALL):
+            cost = constant + penalty.ridge * begin if penalty.ridge else constant
             ratio = tile.ratio(tile.model(begin.T, right))
-            cost = tile.times(xp.ones_like(ratio), right) if tile.observed else right.sum(axis=1)[:, None]
-            cost = cost + penalty.lasso + penalty.ridge * begin
-            begin = begin * tile.times(ratio, right) / xp.where(cost > 0.0, cost, 1.0)
+            begin = begin * (tile.times(ratio, right) / xp.where(cost > 0.0, cost, 1.0))
         return xp.ascontiguousarray(begin.T)
 
     def _newton(

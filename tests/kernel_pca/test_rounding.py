@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import eckart as ek
-from eckart.kernel_pca import exact
+from eckart.kernel_pca import exact, leading
 from eckart.kernel_pca.kernel_functions import Kernel
 from eckart.kernel_pca.rounding import kernel_error, shortfall
 
@@ -94,3 +94,22 @@ def test_values_that_count_as_zero_explain_nothing(seed: int) -> None:
     """Linear kernels in float32: the share of values that were set to zero was counted."""
     given = bounds.case(seed)
     assert not bounds.false_statements(given), given.metadata
+
+
+@pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
+@pytest.mark.filterwarnings("ignore::eckart.errors.DataWarning")
+def test_the_proof_of_the_smallest_eigenvalue_adds_its_failure_probability(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, chances = leading.block_lanczos, []
+
+    def recorded(*arguments: object, **options: object) -> object:
+        pairs = run(*arguments, **options)
+        chances.append(pairs.failure_probability)
+        return pairs
+
+    monkeypatch.setattr(leading, "block_lanczos", recorded)
+    factor = np.random.default_rng(3).standard_normal((200, 200))
+    kernel = factor @ factor.T - 20.0 * np.eye(200)
+    d = ek.decompose(kernel, "kernel_pca", k=3, kernel="precomputed", solver="lanczos")
+    assert d.certificate is not None
+    assert len(chances) == 2
+    assert d.certificate.failure_probability == pytest.approx(sum(chances))

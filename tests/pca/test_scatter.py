@@ -8,6 +8,7 @@ from scipy import sparse
 
 import eckart as ek
 from eckart.errors import NotFiniteError
+from eckart.pca import scatter
 
 OUTSIDE = 5e-14
 """Accuracy of the reference, relative to the largest singular value."""
@@ -82,3 +83,18 @@ def test_values_beyond_the_range_are_refused() -> None:
     rows = np.random.default_rng(0).uniform(-1e306, 1e306, (30, 5))
     with pytest.raises(NotFiniteError, match="overflow"):
         _ = ek.IncrementalPCA(2).partial_fit(rows, sample_weight=np.full(30, 1e8)).certificate_
+
+
+def test_a_batch_after_a_random_proof_keeps_its_failure_probability(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scatter, "EXACT_COLUMNS", 20)
+    monkeypatch.setattr(scatter, "FACTOR_BYTES", 8 * 1000 * 50)
+    rows = sparse.random_array((3000, 1000), density=0.01, rng=np.random.default_rng(0), format="csr")
+    rows = sparse.csr_array(rows * np.arange(1.0, 1001.0) ** -1.0)
+    pca = ek.IncrementalPCA(2).fit(rows)
+    before = pca.certificate_
+    assert before is not None
+    assert before.failure_probability > 0.0
+    with pytest.warns(ek.errors.AccuracyWarning):
+        after = pca.partial_fit(rows[:40]).certificate_
+    assert after is not None
+    assert after.failure_probability >= before.failure_probability

@@ -75,7 +75,7 @@ def refine_leading(problem: Problem, gram: np.ndarray, leading: Leading, request
     assert request.k is not None
     width, k, values, kept = len(leading.values), request.k, leading.values, leading.vectors
     with one_blas_thread():
-        found = _refined(problem, values, kept)
+        found = _refined(problem, values, kept, leading.residual)
     theta, near = found.singular**2, found.absolute + found.relative * found.singular
     above = (found.singular + near) ** 2 + found.squared
     below = np.maximum(np.maximum(found.singular - near, 0.0) ** 2 - found.squared, 0.0)
@@ -102,7 +102,7 @@ def refine_leading(problem: Problem, gram: np.ndarray, leading: Leading, request
     )
 
 
-def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refined:
+def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray, residual: float = 0.0) -> _Refined:
     """Singular values of B = X L^1/2 V^T, with X = B V L^-1/2 nearly orthonormal and H = X^T X well conditioned.
 
     Errors, all bounded for the numbers in use:
@@ -110,9 +110,10 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
       of D, whether r is subtracted from D or r^T v from D v: sqrt(W) ||r|| <= ||D||_F. So B is off by E L^1/2 V^T, of
       norm at most 2 sqrt(c) gamma(n) ||D||_F, for c columns. The error of r itself adds to G (`recentred_gram`).
     - H^ = X^T X + F, ||F|| <= e = gamma tr H + LAPACK's error for H: G is off by V L^1/2 F L^1/2 V^T, which lies
-      between -e and e times V L V^T, and V L V^T is at most G + f, f the error of the first Gram matrix and the floor
-      under its eigenvalues. So values are off by e / 2, relatively, and their squares by e f. Negative eigenvalues of
-      H^, which are set to zero, add their size to e: it is large where centring has cancelled every digit.
+      between -e and e times V L V^T, and V L V^T is at most G + f, f the error of the first Gram matrix, the floor
+      under its eigenvalues, and `residual`, that of pairs not computed by LAPACK. So values are off by e / 2,
+      relatively, and their squares by e f. Negative eigenvalues of H^, which are set to zero, add their size to e: it
+      is large where centring has cancelled every digit.
     - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
     """
     size, count, largest = vectors.shape[0], len(values), float(values[0])
@@ -135,7 +136,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     spread += max(0.0, -float(inner_values.min(initial=0.0)))
     lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(count))) + gamma(size)
     norm = float(np.sqrt(max(problem.raw_trace(problem.total), problem.total)))
-    given = first_error + lapack_eigenvalue_error(size, abs(largest)) + floor
+    given = first_error + lapack_eigenvalue_error(size, abs(largest)) + floor + residual
     return _Refined(
         singular,
         rotation,

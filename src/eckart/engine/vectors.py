@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,7 +89,7 @@ def _long_right_vectors(
             long = _with_null_vectors(problem, long, unknown)
         images = to_numpy(problem.exact().rmatmat(long))
     # A sum over the long side, with as many roundings at most.
-    rounding = gamma(problem.shape[0] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
+    rounding = _product_rounding(problem, problem.shape[0])
     return long, Errors(moved, np.sqrt(np.sum(images**2, axis=0)), rounding)
 
 
@@ -101,12 +102,17 @@ def _long_vectors(
     """
     with one_blas_thread():  # the correction for means is a product that BLAS would share among threads
         product = astype(problem.product(short, measure=measure), namespace(short).float64)
-    # ||computed B v - B v|| <= gamma(n) ||D||_F, for products in float64.
-    rounding = gamma(problem.shape[1] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
+    rounding = _product_rounding(problem, problem.shape[1])
     moved = np.minimum(rounding / np.maximum(values, 1e-300), 1.0)
     with one_blas_thread():
         vectors, rotated = _normalized(product, values, _norm(problem, values, smallest=smallest))
     return vectors, moved + rotated
+
+
+def _product_rounding(problem: Problem, terms: int) -> float:
+    """||computed B v - B v|| <= gamma(n) ||D||_F for D v, and as much for u (r^T v), if products are in float64."""
+    parts = 1.0 if problem.moments.mean is None else 2.0
+    return parts * gamma(terms + ENTRY) * math.sqrt(problem.raw_trace(problem.total))
 
 
 def _with_null_vectors(problem: Problem, vectors: Array, unknown: np.ndarray) -> Array:

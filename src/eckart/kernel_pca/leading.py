@@ -51,6 +51,7 @@ class Lowest:
     bound: float = 0.0
     ritz: float = 0.0
     length: float = 0.0
+    failure_probability: float = 0.0
 
 
 def solve_few(
@@ -90,7 +91,11 @@ class _Few:
             if not self.positive:
                 lowest = _lowest(self.matrix, self.rng, self.block, request.max_passes)
             found = _solve_few(self.matrix, request, self.block, self.capacity, self.rng, lowest)
-        return found if self.positive else replace(found, part=self._part(found, lowest))
+        if self.positive:
+            return found
+        chance = found.solution.failure_probability + lowest.failure_probability
+        solution = replace(found.solution, failure_probability=chance)
+        return replace(found, solution=solution, part=self._part(found, lowest))
 
     def share(self, request: Request, lowest: Lowest) -> Centred:
         """The smallest number of components that reaches a share of the positive part, by trying more and more.
@@ -287,4 +292,5 @@ def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int, most: int) 
     target = Target(1, tolerance=1e-4, max_passes=min(LOWEST_PASSES, most))
     first_step = Start(start, apply(start), min(size, 48 * block))
     pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first_step)
-    return Lowest(ceiling - float(pairs.upper[0]), ceiling - float(pairs.values[0]), ceiling)
+    lower, upper = ceiling - float(pairs.upper[0]), ceiling - float(pairs.values[0])
+    return Lowest(lower, upper, ceiling, pairs.failure_probability)

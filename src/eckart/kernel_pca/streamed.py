@@ -67,8 +67,8 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
         sums.evidence, np.zeros((len(block), MEASURED_SUMS)), block, pivots.features(pivots.points),
         np.zeros_like(block), made.error, made.trace, opened.matrix.shape[0], error,
     )  # fmt: skip
-    # Sums of F F^T in float64, with as many terms as rows.
-    grams = 2.0 * (opened.matrix.shape[0] + 8) * UNIT * sums.evidence.total
+    # Sums of F F^T about a shift in float64, with as many terms as rows.
+    grams = 2.0 * (opened.matrix.shape[0] + 8) * UNIT * sums.squares
     found = replace(found, grams=grams)
     return run.result(pivots, made, components, scored, _Proof(found, block, error))
 
@@ -81,6 +81,8 @@ class _Sums:
     gram: np.ndarray
     evidence: Evidence
     lengths: Lengths
+    squares: float
+    """||F||^2 about the shift that was subtracted while summing."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ class _Run:
         assert lengths is not None
         rows_, away = self.matrix.shape[0], total / self.matrix.shape[0]
         centred = replace(evidence, total=evidence.total - rows_ * float(away @ away))
-        return _Sums(shift + away, gram - rows_ * np.outer(away, away), centred, lengths)
+        return _Sums(shift + away, gram - rows_ * np.outer(away, away), centred, lengths, evidence.total)
 
     def scores(self, pivots: Pivots, components: FactorComponents, *, keep: bool) -> Scored:
         """(F - mean)^T U of all rows, in one pass."""

@@ -89,6 +89,7 @@ class Running:
             details=self._details(details_of(d, SVDDetails).residual_schatten4, exponent),
             certificate=replace(
                 c,
+                explained=c.explained if every else self._explained(c, unit * d.k**0.5),
                 lower=lower,
                 upper=upper,
                 residuals=np.minimum(c.residuals + 2.0 * unit, 1.0) + rounding,
@@ -97,6 +98,12 @@ class Running:
             plan=_plan(self.scatter, self.k),
             notes=() if self.scatter.exact else (_note(self.scatter),),
         )
+
+    def _explained(self, c: Certificate, moved: float) -> tuple[float, float]:
+        """The shares if rounding moves the vectors by `moved` (`engine.returned.explained`)."""
+        largest = float(np.max(c.upper, initial=0.0)) ** 2
+        lost = (2.0 * moved * float(np.linalg.norm(c.residuals)) + moved**2) * largest
+        return max(0.0, c.explained[0] - lost / (self.scatter.total or 1.0)), c.explained[1]
 
     def _details(self, rest: float | None, exponent: int) -> SVDDetails:
         with np.errstate(over="ignore", under="ignore"):
@@ -125,7 +132,8 @@ def _from_factor(scatter: Scatter, k: int) -> Decomposition:
     found = _certificate(lower, upper, scatter, k, residuals=c.residuals[:k], every=k >= columns)
     if not scatter.exact:
         found = replace(found, angle=1.0, proved=False, summary=f"{found.summary} {_note(scatter)}")
-    found = replace(found, proved=found.proved and c.proved, failure_probability=c.failure_probability)
+    chance = scatter.failure_probability + c.failure_probability
+    found = replace(found, proved=found.proved and c.proved, failure_probability=chance)
     details = details_of(d, SVDDetails).of_leading(k, to_numpy(d.values[k:]).astype(np.float64))
     if not scatter.exact:  # the residual of F lacks what was lost
         details = replace(details, residual_schatten4=None)
@@ -198,6 +206,7 @@ def _certificate(
         residuals=residual,
         angle=angle,
         undetermined=tuple((i, min(j, k - 1)) for i, j in undetermined_groups(lower, upper, slack) if i < k),
+        failure_probability=scatter.failure_probability,
         rounding=error / total if total else 0.0,
         tolerance=SQUARED_TOLERANCE,
         proved=is_accurate(lower[:k], upper[:k], last, largest, SQUARED_TOLERANCE),

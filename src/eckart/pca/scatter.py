@@ -30,7 +30,7 @@ from eckart.engine.matrix import Opened
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.rounding import ENTRY, UNIT, gamma, lapack_eigenvalue_error
 from eckart.pca.constants import EXACT_COLUMNS, FACTOR_BYTES
-from eckart.result import Decomposition
+from eckart.result import Certificate, Decomposition
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Scatter:
     """trace E."""
     lost_norm: float = 0.0
     """Bound of the largest eigenvalue of E."""
+    failure_probability: float = 0.0
+    """Of the bounds above: they may rest on those of a decomposition."""
     weighted_rows: int | None = None
     """Number of rows if they are weighted."""
 
@@ -131,9 +133,11 @@ def scatter_from(d: Decomposition, opened: Opened) -> Scatter:
     With S V = V L + R for the right vectors V, the rest of S is V R^T + R V^T plus a part E without negative
     eigenvalues: R counts as rounding.
     """
-    center, rest, squares = _column_moments(opened.matrix.precise())
+    center, rest, squares, error, mean_error = _column_moments(opened.matrix.precise())
     xp = namespace(d.values)
     values = times_power_of_two(astype(d.values, xp.float64), opened.exponent)
+    c = d.certificate
+    assert c is not None
     lost = max(0.0, float(xp.sum(squares)) - float(xp.sum(values**2)))
     factor = values[:, None] * astype(d.right, xp.float64).T
     # E is at most its trace. The vectors were rounded to the dtype of the data.
@@ -141,16 +145,13 @@ def scatter_from(d: Decomposition, opened: Opened) -> Scatter:
     total = float(xp.sum(squares))
     return Scatter(
         d.rows, center, rest, squares, factor, exponent=opened.exponent,
-        rounding=8.0 * unit * total + float(np.ldexp(_residual(d), 2 * opened.exponent)),
-        mean_error=gamma(opened.matrix.shape[0] + ENTRY) * (total / opened.matrix.shape[0]) ** 0.5,
-        lost=lost, lost_norm=lost,
+        rounding=8.0 * unit * total + error + float(np.ldexp(_residual(c), 2 * opened.exponent)),
+        mean_error=mean_error, lost=lost, lost_norm=lost, failure_probability=c.failure_probability,
     )  # fmt: skip
 
 
-def _residual(d: Decomposition) -> float:
+def _residual(c: Certificate) -> float:
     """Bound of ||R||_F, in the units of the data."""
-    c = d.certificate
-    assert c is not None
     return float(np.linalg.norm(c.residuals)) * float(np.max(c.upper, initial=0.0)) ** 2
 
 
@@ -178,6 +179,7 @@ def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
         mean_error=max(first.mean_error, second.mean_error) + gamma(8) * (_norm(apart) + _norm(rests) + _norm(rest)),
         lost=first.lost + second.lost,
         lost_norm=first.lost_norm + second.lost_norm,
+        failure_probability=first.failure_probability + second.failure_probability,
         weighted_rows=first.rows + second.rows,
     )
     base = replace(base, rounding=base.rounding + gamma(8) * base.total)
@@ -331,14 +333,20 @@ def near_mean(matrix: RowBlocks) -> tuple[RowBlocks, np.ndarray]:
     return matrix.shifted(from_numpy(shift, matrix.prototype)), shift
 
 
-def _column_moments(matrix: RowBlocks) -> tuple[Array, Array, Array]:
-    """Column means as c and r, and sums of squares about them, in one pass."""
+def _column_moments(matrix: RowBlocks) -> tuple[Array, Array, Array, float, float]:
+    """Column means as c and r, sums of squares about them, the error of their total, and that of the means: one pass.
+
+    With D = A - 1 c^T, sums of squares are off by at most 3 gamma ||D||_F^2 (`case.total_error`), and means by gamma
+    ||D||_F / sqrt(n).
+    """
     matrix, shift = near_mean(matrix)
     first = matrix.moments_and_product()
     xp = namespace(first.sums)
     offset = first.sums / first.weight
     squares = first.squares - first.weight * offset**2
-    return from_numpy(shift, offset), offset, xp.where(squares > 0.0, squares, 0.0 * squares)
+    raw, unit = float(xp.sum(first.squares)), gamma(matrix.additions(gram=False) + ENTRY)
+    squares = xp.where(squares > 0.0, squares, 0.0 * squares)
+    return from_numpy(shift, offset), offset, squares, 3.0 * unit * raw, unit * (raw / first.weight) ** 0.5
 
 
 def _shortened(scatter: Scatter, k: int) -> Scatter:
@@ -356,7 +364,7 @@ def _shortened(scatter: Scatter, k: int) -> Scatter:
     lost = float(np.sum(dropped))
     shortened = replace(scatter, factor=kept, rounding=scatter.rounding + noise)
     if lost <= noise:
-        return shortened
+        return replace(shortened, rounding=shortened.rounding + lost)
     return replace(shortened, lost=scatter.lost + lost, lost_norm=scatter.lost_norm + float(dropped[-1]))
 
 

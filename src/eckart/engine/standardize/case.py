@@ -276,7 +276,9 @@ class Case:
 
     def total_error(self) -> float:
         moments = self.moments
-        error = gamma(moments.additions + ENTRY) * max(moments.varying_total, moments.total) * 2.0
+        # q is off by gamma q, and W r^2 by 2 gamma sqrt(q W r^2), which is at most 2 gamma q.
+        factor = 3.0 if self.center else 2.0
+        error = factor * gamma(moments.additions + ENTRY) * max(moments.varying_total, moments.total)
         error += 2.0 * moments.scale_error * moments.total
         if self.precision == "float64" or self.sparse or not backend_of(self.prototype).float32_squares:
             return error

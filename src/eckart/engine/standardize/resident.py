@@ -132,7 +132,8 @@ class ResidentTall(Tall):
         """r^T Q is subtracted from D Q: subtracting r from D copies every block, which takes as long as the product."""
         rest = self.moments.rest
         self._given.counter.passes += 1
-        return centred_products(self._data, self._shift, right, None if rest is None else rest @ right), 0.0
+        products = centred_products(self._data, self._shift, right, None if rest is None else rest @ right)
+        return products, self._error_of_means()
 
     def recentred_growth(self) -> float:
         return gamma(centred_additions(*self._given.shape) + ENTRY)

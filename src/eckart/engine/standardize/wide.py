@@ -13,7 +13,6 @@ from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.case import Case, Given, ones
 from eckart.engine.standardize.moments import Moments, describe, scales
 from eckart.engine.standardize.rounding import ENTRY, gamma
-from eckart.engine.threads import one_blas_thread
 from eckart.engine.transformed import Centered
 
 _GRAM_AMPLIFIED = 100.0
@@ -71,13 +70,13 @@ class Wide(Case):
         rows, count = base.shape
         means, raw = np.zeros(rows), np.zeros(rows)
         gram = base.prepared(RecordRows(means, raw)).gram()
-        one = ones(count, base.prototype)
-        with one_blas_thread():  # BLAS adds in another order on several threads
-            sums = gram @ one / count
-            left = from_numpy(means, base.prototype)
-            self._operator = Centered(base, left, one, sums, float(one @ sums) / count)
-            self._moments = self._describe(None, means, raw - count * means**2, raw)
-            return self._operator.correct_gram(gram)
+        xp, one = namespace(gram), ones(count, base.prototype)
+        # Added pairwise, unlike in BLAS, so that a sum has no more roundings than an entry of A A^T.
+        sums = xp.sum(gram, axis=1) / count
+        left = from_numpy(means, base.prototype)
+        self._operator = Centered(base, left, one, sums, float(xp.sum(sums)) / count)
+        self._moments = self._describe(None, means, raw - count * means**2, raw)
+        return self._operator.correct_gram(gram)
 
     def _describe(self, shift: np.ndarray | None, rest: np.ndarray, squares: np.ndarray, raw: np.ndarray) -> Moments:
         additions = self._given.shape[0] + 8

@@ -146,7 +146,7 @@ def test_quick_does_not_exclude_noise_with_strongly_correlated_neighbours(correl
     assert choice.lowest == 0
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(100, 24), (60, 90)])
+@pytest.mark.parametrize(("rows", "columns"), [(100, 24), (60, 90), (25, 60)])
 def test_an_outlying_row_is_not_certainly_a_component(rows, columns):
     table = planted(rows, columns, (4.0,), 11)
     table[5] += 40.0 * np.random.default_rng(3).standard_normal(columns)
@@ -172,3 +172,18 @@ def test_without_tests_the_lowest_number_allows_for_correlated_noise():
     found = [ek.choose_rank(planted(35, 7, (), seed, correlation=0.5), "quick") for seed in range(12)]
     assert sum(choice.k > 0 for choice in found) >= 3
     assert sum(choice.lowest > 0 for choice in found) <= 1
+
+
+@pytest.mark.parametrize("strengths", [(), (3.0,)])
+@pytest.mark.parametrize(("rows", "columns"), [(24, 60), (40, 20)])
+def test_copies_of_rows_are_not_certainly_components(rows, columns, strengths):
+    table = planted(rows // 2, columns, strengths, 5)
+    choice = ek.choose_rank(np.repeat(table, 2, axis=0), RULES)
+    assert not choice.certain
+    assert choice.lowest <= len(strengths) <= choice.highest
+    assert f"{rows // 2} of {rows} rows are copies" in choice.reason
+
+
+def test_equal_rows_of_answers_are_no_copies():
+    answers = np.random.default_rng(3).integers(0, 2, (300, 6)).astype(float)  # 64 rows can differ
+    assert "copies" not in ek.choose_rank(answers, RULES).reason

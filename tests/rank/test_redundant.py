@@ -68,3 +68,13 @@ def test_the_given_decomposition_is_not_used_for_other_columns(table):
 
 def test_few_rows_are_not_mistaken_for_copies():
     assert ek.choose_rank(np.random.default_rng(0).standard_normal((3, 9)), ["gap"]).columns == 9
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("k", [None, 6])
+def test_constant_columns_of_a_model_change_nothing(k, scale):
+    table = np.random.default_rng(8).standard_normal((60, 10)) * np.geomspace(1, 2, 10)
+    wider = np.insert(table, [0, 3, 3, 10], [0.1, 0.0, 7.0, 1e9], axis=1)
+    plain, found = (ek.choose_rank(ek.decompose(x, k=k, scale=scale)) for x in (table, wider))
+    assert (found.k, found.columns) == (plain.k, plain.columns)
+    assert [v.k for v in found.verdicts] == [v.k for v in plain.verdicts]

@@ -14,7 +14,8 @@ certain only if
 - a strong component more would be found: of few rows and columns, noise explains nearly as much.
 
 Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are also reported if
-the columns of the residual are related: real tables often have no independent noise.
+the columns of the residual are related: real tables often have no independent noise. The same holds for rows that are
+copies of others.
 
 If nearly all components are strong, they dominate the references of the tests, which then find none. Their distance
 from the following eigenvalues shows it (`noise.break_of_spectrum`). If there are as many components as directions,
@@ -45,6 +46,10 @@ _STRONG = 1.4**2
 """Eigenvalue of a strong component, as a multiple of the largest of the noise."""
 _ALMOST_ONE = 0.8
 """Share of squared loadings, or scores, from which a component counts as a single column, or row."""
+_MANY_ROWS, _HALF = 25, 0.5
+"""Minimum number of rows of which none has half of the squared scores by chance."""
+_COPIES = 0.05
+"""Share of rows that are copies from which they are not independent."""
 _PER_COMPONENT = 4
 """Minimum number of directions left for noise per component that does not stand apart."""
 _STRONGEST = 0.95
@@ -112,6 +117,16 @@ def _why_untested(choice: RankChoice, answers: _Answers) -> str:
         "All components that can be tested explain more than independent noise would, so there is no "
         "noise to compare them with."
     )
+
+
+def _repeated_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    """Rows that are copies of others, although some column has a value of its own in every other row."""
+    copies = e.copied_rows() if e.has_table else 0
+    if copies < max(2.0, _COPIES * e.rows):
+        return None
+    reason = (f"{copies:,} of {e.rows:,} rows are copies of other rows. The tests assume independent rows, and "
+    "count directions that copies share.")  # fmt: skip
+    return Certainty(0, answers.highest, reason)
 
 
 def _related_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
@@ -210,7 +225,8 @@ def _single_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certaint
     """An outlying row has a component of its own."""
     k = answers.k
     shares = [e.largest_row(i) for i in range(min(k, e.right.shape[1]))] if e.has_table else []
-    single = [i for i, share in enumerate(shares) if share > _ALMOST_ONE]
+    limit = _HALF if e.rows >= _MANY_ROWS else _ALMOST_ONE
+    single = [i for i, share in enumerate(shares) if share > limit]
     if not single:
         return None
     reason = (f"A single row accounts for {percent(shares[single[0]], 0)} of component {single[0] + 1}. This row may "
@@ -305,7 +321,9 @@ def _ratio(e: Evidence, k: int) -> float:
 
 
 _Doubt = Callable[[RankChoice, Evidence, _Answers], Certainty | None]
-_DOUBTS: tuple[_Doubt, ...] = (_untested, _related_columns, _open_ended, _masked, _correlated_neighbours)
+_DOUBTS: tuple[_Doubt, ...] = (
+    _repeated_rows, _untested, _related_columns, _open_ended, _masked, _correlated_neighbours,
+)  # fmt: skip
 """In the order in which they are asked; the first one that applies determines the range."""
 _WITH_MANY_LEFT: tuple[_Doubt, ...] = (_wide_spectrum, _gradual_decrease, _most_directions, _single_rows)
 _WITH_FEW_LEFT: tuple[_Doubt, ...] = (

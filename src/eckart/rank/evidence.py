@@ -178,6 +178,18 @@ class Evidence:
         """The largest share of a component's sum of squares that one row has."""
         return float(np.max(self._left[:, place] ** 2))
 
+    def copied_rows(self) -> int:
+        """Number of rows equal to another row; 0 if no column has as many values as there are different rows.
+
+        Rows of answers or counts may agree by chance. The rows are sorted, so copies are neighbours.
+        """
+        same = np.all(self.centred[1:] == self.centred[:-1], axis=1)
+        copies = int(same.sum())
+        if not copies:
+            return 0
+        different = np.sort(self.centred[np.append(True, ~same)], axis=0)
+        return copies if np.all(different[1:] > different[:-1], axis=0).any() else 0
+
     @cached_property
     def _left(self) -> np.ndarray:
         """Left vectors of the leading components."""
@@ -220,15 +232,22 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     center = d.mean is not None
     rows = max(round(d.weight), 1)  # a row of weight 2 counts as two rows
-    short = _rank_limit(rows, d.columns, center=center)
-    whole = len(ratios) >= min(short, _rank_limit(d.rows, d.columns, center=center))
-    columns: np.ndarray | None
+    whole = len(ratios) >= min(
+        _rank_limit(rows, d.columns, center=center), _rank_limit(d.rows, d.columns, center=center)
+    )
+    shares = _column_shares(d)
+    if shares is None and whole and right.shape == (d.columns, len(ratios)):
+        shares = right**2 @ ratios
+        shares[shares <= _ROUNDING**2] = 0.0
+    varying = np.ones(d.columns, dtype=bool) if shares is None or not shares.any() else shares > 0.0
+    columns, right = int(varying.sum()), right[varying] if len(right) == d.columns else right
     if center and d.scale is not None:
-        columns = np.full(d.columns, 1.0 / d.columns)  # scaled columns have equal variances
-    else:
-        columns = right**2 @ ratios if whole and right.shape == (d.columns, len(ratios)) else _column_shares(d)
+        shares = np.full(columns, 1.0 / columns)  # scaled columns have equal variances
+    elif shares is not None:
+        shares = shares[varying]
+    short = _rank_limit(rows, columns, center=center)
     return Evidence(
-        rows, d.columns, center, d.scale is not None, d.norm, ratios[:short], whole, right, columns, options=options
+        rows, columns, center, d.scale is not None, d.norm, ratios[:short], whole, right, shares, options=options
     )  # fmt: skip
 
 

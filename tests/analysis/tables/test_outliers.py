@@ -361,6 +361,13 @@ def test_broken_stick() -> None:
 
 
 @pytest.mark.parametrize("scale", [False, True])
+def test_thresholds_do_not_count_constant_columns(scale: bool) -> None:
+    data = np.insert(random_table(5), [1, 4], 0.1, axis=1)
+    plain, wider = (tables.thresholds(ek.decompose(x, k=3, scale=scale)) for x in (random_table(5), data))
+    assert plain.rows == wider.rows
+
+
+@pytest.mark.parametrize("scale", [False, True])
 @pytest.mark.parametrize("combined", [False, True])
 def test_single_precision_has_the_limits_of_double(scale: bool, combined: bool) -> None:
     """Rounding errors are no residual, and a column that is the sum of two others adds no component."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.labels import certified_ratios, component_labels, explained, total_name
-from eckart.analysis.measures import floats
+from eckart.analysis.measures import floats, svd_details
 from eckart.fitted import takes_fitted
 from eckart.formatting import interval
 from eckart.text import Table
@@ -57,7 +57,7 @@ def thresholds(d: Decomposition) -> Table:
     -----
     If a stick is broken at random into m pieces, the expected length of the i-th largest piece is 1/m times the sum of
     1/j for j from i to m. This is the broken-stick share of component i. For centred data, m = min(n_samples - 1,
-    n_features).
+    n_features), where constant columns do not count.
 
     References
     ----------
@@ -68,7 +68,9 @@ def thresholds(d: Decomposition) -> Table:
     [0.5208, 0.2708]
     """
     rows = max(round(d.weight), d.rows)  # a row of weight 2 counts as two rows
-    m = max(min(rows - (d.mean is not None), d.columns), 1)
+    lengths = svd_details(d).column_norms
+    columns = d.columns if lengths is None else int(np.count_nonzero(floats(lengths)))
+    m = max(min(rows - (d.mean is not None), columns), 1)
     pieces = 1.0 / np.arange(m, 0, -1)
     stick = pieces.cumsum()[::-1] / m
     shares = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(component_labels(d)))

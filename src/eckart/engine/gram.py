@@ -45,7 +45,7 @@ _RANDOM, _CLEAR = (8, 16), 4e-6
 """Columns of Z: few if the gap between the wanted values and those outside Q is clear, relative to the trace. With few,
 eta is about a hundred times the error, which is 1e-9 to 3e-8 of the trace in float32; with many, ten times.
 """
-_MEASURABLE, _LEAST_ERROR, _GAP = 5e-6, 4e-8, 0.5
+_MEASURABLE, _LEAST_ERROR, _GAP = 1e-5, 4e-8, 0.5
 """Eigenvalue, relative to the trace, below which eta often exceeds the gap to the values outside Q. The smallest eta of
 tables with strong components, relative to the trace. Its largest share of the gap for which a float64 pass pays.
 """

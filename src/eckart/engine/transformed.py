@@ -8,10 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from eckart.arrays import Array, DType, astype, namespace
+from eckart.arrays import Array, DType, astype, is_numpy, namespace
 from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import MomentsAndProduct, Operator
 from eckart.forwarding import forwarded
+
+_PANEL = 64
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,14 @@ class Centered(Wrapped):
     def correct_gram(self, gram: Array, right: Array | None = None) -> Array:
         """B^T B, or (B Q)^T (B Q), from that of A."""
         r, s = (self.right, self.sums) if right is None else (self.right @ right, self.sums @ right)
-        return gram - _outer(s, r) - _outer(r, s) + self.weight * _outer(r, r)
+        if not is_numpy(gram):
+            return gram - _outer(s, r) - _outer(r, s) + self.weight * _outer(r, r)
+        for rows in row_panels(len(gram)):
+            panel = gram[rows]  # of our own copy
+            panel -= _outer(s[rows], r)
+            panel -= _outer(r[rows], s)
+            panel += self.weight * _outer(r[rows], r)
+        return gram
 
     def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
         raise TypeError("The moments of a centred matrix are already known.")
@@ -140,6 +149,11 @@ class Transposed(Wrapped):
 
     def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
         raise TypeError("Take the moments of the matrix, not of its transpose.")
+
+
+def row_panels(size: int) -> list[slice]:
+    """Rows of a square matrix that are changed at a time, because several operations on them stay in cache."""
+    return [slice(first, min(first + _PANEL, size)) for first in range(0, size, _PANEL)]
 
 
 def _column(vector: Array) -> Array:

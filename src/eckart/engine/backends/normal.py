@@ -22,6 +22,10 @@ _WIDEST, _WIDEST_ELSEWHERE = 32, 8
 """Columns of Q, at most: for more, the copies take less time than the calls for tiles. The second is for float32 rows
 on processors that are not AMD's.
 """
+_COMPILED = (40, 16)
+"""Columns of Q up to which the compiled loop for float32 rows and float64 Q is faster than a float64 copy and BLAS with
+kernels for AVX-512: on processors of AMD and on others, for which compilers prefer shorter vectors.
+"""
 _TILE = 512
 """Columns of a tile, at most. Fewer columns need more calls, and with fewer rows more results are added."""
 
@@ -40,6 +44,11 @@ def factor_for(right: np.ndarray) -> Factor:
     product = largest_unpacked_product()
     widest = _WIDEST if right.dtype == np.float64 or is_amd() else _WIDEST_ELSEWHERE
     return Tiled.of(right, product) if product and 0 < width <= widest and size else Whole(right)
+
+
+def is_worth_compiling(width: int) -> bool:
+    """Whether the compiled loop multiplies float32 rows faster by this many float64 columns than BLAS does."""
+    return not largest_unpacked_product() or width <= _COMPILED[0 if is_amd() else 1]
 
 
 class Compiled:

@@ -16,7 +16,7 @@ from scipy.linalg import blas
 
 from eckart.arrays import Array, astype, empty_rows, is_numpy, namespace
 from eckart.engine.backends.digest import COMPILE_FROM_BYTES
-from eckart.engine.backends.normal import Compiled, Factor, factor_for
+from eckart.engine.backends.normal import Compiled, Factor, factor_for, is_worth_compiling
 from eckart.engine.backends.tall import mirrored
 from eckart.engine.operator import MomentsAndProduct, Products
 from eckart.engine.parallel import each, fold
@@ -143,7 +143,8 @@ class DenseProducts:
         return self._sum(product, width=factor.shape[1], result_bytes=8 * self.rows.shape[1] * factor.shape[1])
 
     def normal(self, right: Array) -> Array:
-        if self._converted and (stored := self._stored) is not None:
+        compiled = self._converted and is_worth_compiling(right.shape[1])
+        if compiled and (stored := self._stored) is not None:
             return type(self)(stored)._sum_of_normal(Compiled(right), right.shape[1], _BLOCK_ROWS)
         return self._sum_of_normal(self._normal_operand(right), right.shape[1])
 

@@ -34,6 +34,10 @@ _MANY = 10
 """If this many times the wanted pairs exceeds the size, computing all values first is faster than MRRR."""
 _BLOCK = 64
 """Number of columns that LAPACK reduces and applies at a time."""
+_TRIANGLES, _BLOCKED = 64 * 65, 24
+"""Memory without which LAPACK applies reflectors to few vectors one by one, and the number of vectors from which it
+needs more time for that (twice as much for 50 vectors of 3,000 numbers).
+"""
 _SUBSET_OF_VALUES = 1024
 """From this size on, computing fewer than half of the values is cheaper than computing all."""
 _ON_DEVICE = {"pairs": 144, "values": 192}
@@ -196,7 +200,8 @@ def _pairs_of_reduced(reduced: _Reduced, count: int, *, smallest: bool) -> tuple
     # its last row is not used.
     size = len(diagonal)
     below = reflectors.ravel(order="K")[1 : 1 + size * (size - 1)].reshape((size, size - 1), order="F")
-    basis[1:] = lapack.dormqr("L", "N", below, lengths, basis[1:], _BLOCK * count)[0]
+    work = _BLOCK * count + (_TRIANGLES if count >= _BLOCKED else 0)
+    basis[1:] = lapack.dormqr("L", "N", below, lengths, basis[1:], work)[0]
     return values, basis
 
 

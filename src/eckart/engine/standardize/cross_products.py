@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from eckart.engine.parallel import fold
+from eckart.engine.threads import largest_unpacked_product
 
 Edges = tuple[tuple[int, int], ...]
 Sums = list[np.ndarray]
@@ -26,7 +27,8 @@ into pieces of at most 384. Pieces of exactly 256, which result from 512 and 204
 (processor times on AMD EPYC, 50 to 400 columns)."""
 _NARROW, _PIECE = 112, 32
 """Up to this many columns, D^T D is formed in horizontal pieces of about a quarter of them, upper triangle only. A
-symmetric product wastes much of its blocks on so few columns: pieces take 10 to 40 % less time.
+symmetric product wastes much of its blocks on so few columns: pieces take 10 to 40 % less time where OpenBLAS
+multiplies small matrices without copying them, but a quarter more where it does not.
 """
 _TOGETHER = 1024
 """Numbers from which a means row is subtracted at a time."""
@@ -44,7 +46,7 @@ _SEGMENTS = (4, 8)
 def shifted_sums(data: np.ndarray, shift: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """(D^T 1, D^T D) in float64."""
     rows, columns = data.shape
-    narrow = columns <= _NARROW
+    narrow = columns <= _NARROW and largest_unpacked_product() > 0
     step = _narrow_step(data, shift) if narrow else _wide_step(data, shift)
     found = fold(step, segments(rows, columns), add_in_place)
     return found[0], _joined(found[1:], _pieces(columns), columns) if narrow else found[1]

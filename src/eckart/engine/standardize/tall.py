@@ -20,7 +20,7 @@ from eckart.engine.operator import MomentsAndProduct, Operator
 from eckart.engine.standardize.case import Case, later, ones
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.rounding import ENTRY, gamma
-from eckart.engine.transformed import Centered, Scaled
+from eckart.engine.transformed import Centered, Scaled, row_panels
 
 _SINGLE = 1e-4
 """Maximum relative error of sums of squares that a device forms in float32 over a few rows at a time."""
@@ -84,7 +84,11 @@ class Tall(Case):
         if self.center:
             # Blocks copied to a device leave a large sum there and small ones on the host.
             mean = from_numpy(mean, gram) if isinstance(mean, np.ndarray) else mean
-            gram = gram - weight * (mean[:, None] * mean[None, :])
+            if not isinstance(gram, np.ndarray):
+                gram = gram - weight * (mean[:, None] * mean[None, :])
+            else:
+                for rows in row_panels(len(gram)):
+                    gram[rows] -= weight * (mean[rows, None] * mean[None, :])  # of our own copy
         if self.scale:
             scale = from_numpy(self._scales, gram)
             gram = gram / scale[:, None] / scale[None, :]

@@ -42,6 +42,8 @@ and conversions; seconds of the proof per size^3.
 """
 _DEPENDENT = 0.02
 """Lengths of rows after Gram-Schmidt, relative to each other, down to which Cholesky QR is accurate in float32."""
+_LITTLE = 0.03
+"""Share of a product below which what is left of it is orthogonalised again."""
 _TILE = 256
 """Columns whose products are summed at a time; tiles of this size stay in cache."""
 _ROUNDINGS = 8
@@ -130,16 +132,22 @@ class _BlockLanczos:
         return False
 
     def _step(self) -> None:
-        """Add a block to the basis, and orthogonalise its product against it twice."""
+        """Add a block to the basis, and orthogonalise its product: against the last two blocks, then against all.
+
+        Only the last two are in its way but for rounding, which matters once little else is left of it.
+        """
         first, count = self.count, self.count + _BLOCK
         self.basis[first:count] = self.following
         self.count = count
         product = self.following @ self.matrix
         basis = self.basis[:count]
-        inner = product @ basis.T
-        self.projected[first:count, :count], self.projected[:count, first:count] = inner, inner.T
-        product -= inner @ basis
+        before, whole = max(first - _BLOCK, 0), float(np.linalg.norm(product))
+        inner = product @ basis[before:].T
+        self.projected[first:count, before:count], self.projected[before:count, first:count] = inner, inner.T
+        product -= inner @ basis[before:]
         product -= (product @ basis.T) @ basis
+        if not float(np.linalg.norm(product)) > _LITTLE * whole:
+            product -= (product @ basis.T) @ basis
         found = _orthonormal_rows(product)
         if found is None:  # nothing but rounding is left of some rows, in any direction
             rows, coupling = np.linalg.qr(product.T)
@@ -177,14 +185,13 @@ def _orthonormal_rows(block: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None
     """(Q, R) with R^T Q the block, by Cholesky QR twice; None if rows are nearly dependent."""
     rows, coupling = block, np.eye(len(block))
     for _ in range(2):
-        try:
-            factor = np.linalg.cholesky((rows @ rows.T).astype(np.float64))
-        except np.linalg.LinAlgError:
+        factor, failed = lapack.dpotrf((rows @ rows.T).astype(np.float64), lower=1)
+        if failed:
             return None
-        lengths = np.diagonal(factor)
+        lengths = factor.diagonal()
         if not float(lengths.min()) > _DEPENDENT * float(lengths.max()):
             return None
-        rows = np.linalg.inv(factor).astype(block.dtype) @ rows
+        rows = lapack.dtrtri(factor, lower=1)[0].astype(block.dtype) @ rows
         coupling = factor.T @ coupling
     return rows, coupling
 

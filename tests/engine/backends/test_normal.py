@@ -98,6 +98,18 @@ def test_processors_that_multiply_wide_blocks_faster(monkeypatch: pytest.MonkeyP
         assert isinstance(factor_for(np.ones((900, width), dtype)), expected)
 
 
+@pytest.mark.parametrize(
+    ("product", "amd", "widest"), [(0, True, 1000), (0, False, 1000), (10**6, True, 40), (10**6, False, 16)]
+)
+def test_width_up_to_which_the_compiled_loop_is_faster(
+    monkeypatch: pytest.MonkeyPatch, product: int, amd: bool, widest: int
+) -> None:
+    monkeypatch.setattr(normal, "largest_unpacked_product", lambda: product)
+    monkeypatch.setattr(normal, "is_amd", lambda: amd)
+    assert normal.is_worth_compiling(widest)
+    assert product == 0 or not normal.is_worth_compiling(widest + 1)
+
+
 @pytest.mark.parametrize("product", [0, 1_000_000])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_bounds_hold_with_and_without_tiles(monkeypatch: pytest.MonkeyPatch, product: int, dtype: type) -> None:

@@ -7,6 +7,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import eckart as ek
+from eckart.engine.standardize import cross_products
 from eckart.errors import MissingValuesError, NotFiniteError
 
 
@@ -25,7 +26,9 @@ def exact(X):
     ("shape", "k"), [((6, 6), 2), ((100, 5), 2), ((300, 40), 40), ((5000, 30), 4), ((3000, 120), 5)]
 )
 @pytest.mark.parametrize("offset", [0.0, 3.0, 1e5])
-def test_values_and_bounds(shape, k, dtype, offset):
+@pytest.mark.parametrize("unpacked", [0, 1_000_000])
+def test_values_and_bounds(monkeypatch, shape, k, dtype, offset, unpacked):
+    monkeypatch.setattr(cross_products, "largest_unpacked_product", lambda: unpacked)
     X = table(*shape, seed=shape[0], dtype=dtype) + np.array(offset, dtype)
     d = ek.decompose(X, "pca", k=k)
     right = exact(X)[:k]

@@ -14,6 +14,7 @@ from eckart.worked.exercises.arithmetic import Grid, Linear
 from eckart.worked.exercises.by_row import row_by_row
 from eckart.worked.exercises.cardinals import with_figures
 from eckart.worked.exercises.dyads import as_factors
+from eckart.worked.exercises.formulas import identities
 from eckart.worked.exercises.meaning import Meaning, meaning, set_side
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.shares import without_shares
@@ -76,6 +77,8 @@ def _said(text: str, mode: Mode, targets: Sequence[Target]) -> tuple[list[Row], 
 
 def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mode]]:
     """All spellings of a text, each with the meanings that its spaces may have."""
+    square = (one.value.rows for one in targets if one.form == "matrix" and one.value.rows == one.value.cols)
+    text = identities(text, next(square, 2))
     edges = any(target.form == "edges" for target in targets)
     triplets = any("sigma" in target.names and target.pairing for target in targets)
     for candidate in dict.fromkeys(spellings(as_factors(text) if triplets else text, edges=edges)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _WORDS = (
-    r"one|un[oa]?|один|одн(?:а|о|ой|ого|ому|у|им)",
+    r"one|un[oa]?|один|одн(?:а|о|ой|ого|ому|у|им)|единиц(?:а|е|у|ей)",
     r"two|due|dos|дв(?:а|е|ух|ум|умя)",
     r"three|tre|tres|тр(?:и|[её]х|[её]м|емя)",
     r"four|quattro|cuatro|четыр(?:е|[её]х|[её]м|ьмя)",

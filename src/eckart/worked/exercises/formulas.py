@@ -42,6 +42,26 @@ _EXPONENTIAL = re.compile(
 )
 
 
+_IDENTITY = re.compile(
+    r"(?<=[=≈])\s*(-?\d+(?:/\d+)?)?\s*\*?\s*(?:I(?:_?\d)?|(?:np\.)?(?:eye|identity)\(\d\))(?=\s*(?:[;,.\n]|$))"
+)
+
+
+def identities(text: str, size: int) -> str:
+    """The text with a matrix for a multiple of the identity.
+
+    >>> identities("A^4 = 16 I", 2), identities("D = 3*eye(2); V = I", 2)
+    ('A^4 = [16 0; 0 16]', 'D = [3 0; 0 3]; V = [1 0; 0 1]')
+    """
+
+    def shown(found: re.Match[str]) -> str:
+        entry = found[1] or "1"
+        rows = [" ".join(entry if i == j else "0" for j in range(size)) for i in range(size)]
+        return f" [{'; '.join(rows)}]"
+
+    return _IDENTITY.sub(shown, text)
+
+
 def exponentials(text: str) -> str:
     """The text with a decimal for a power of e.
 

@@ -88,6 +88,9 @@ def _chosen(parts: list[Meaning]) -> Meaning:
     """The last meaning that says something, with the last number among all meanings."""
     telling = [one for one in parts if one.targets is not None or one.sense != Sense()]
     chosen = (telling or parts or [Meaning()])[-1]
+    if chosen.targets is None and chosen.sense == Sense(index=chosen.index):
+        before = next((one for one in reversed(telling) if one.targets), chosen)  # scores: first ..., second ...
+        chosen = replace(before, sense=replace(before.sense, index=chosen.index))
     index = next((one.index for one in reversed(parts) if one.index), 0)
     return replace(chosen, sense=replace(chosen.sense, index=chosen.index or index))
 

@@ -84,7 +84,7 @@ def cur(
         Step(tr("The matrix and its squared norm."), numbers=(Equation("A", a), Equation("‖A‖_F^2", total))),
         *_probability_steps(a, q, p),
         *draw_steps(taken, kept, seed),
-        _scale_step(c, bottom),
+        _scale_step(c, bottom, taken, kept),
         _core_step(w, taken, kept, middle, core),
         *_error_steps(a, product, error),
     )
@@ -154,14 +154,27 @@ def cores(a: sp.Matrix, w: object, taken: Drawn, kept: Drawn, kind: str) -> tupl
     return (right * plain * left).applyfunc(sp.radsimp), product.applyfunc(lambda value: sp.expand(sp.radsimp(value)))
 
 
-def _scale_step(c: object, bottom: object) -> Step:
+def _scale_step(c: object, bottom: object, taken: Drawn, kept: Drawn) -> Step:
     statement = tr(
         "Divide each drawn column by $sqrt(c q_j)$ and each drawn row by $sqrt(r p_i)$, where $c$"
         " and $r$ are the numbers of draws. A row or column drawn $m$ times is kept once and multiplied by "
         "$sqrt(m)$."
     )
     formula = "C e_j = A e_j / sqrt(c q_j),  e_i^T R = e_i^T A / sqrt(r p_i)"
-    return Step(statement, formula, (Equation("C", c), Equation("R", bottom)))
+    more = partial(_scales_written_out, taken, kept)
+    return Step(statement, formula, (Equation("C", c), Equation("R", bottom)), more=more)
+
+
+def _scales_written_out(taken: Drawn, kept: Drawn) -> tuple[Step, ...]:
+    """The factor of every drawn column and row."""
+    lines = []
+    for own, left, right in ((taken, "C e_{}", "A e_{}"), (kept, "e_{}^T R", "e_{}^T A")):
+        count = len(own.draws)
+        for place, (index, times, scale) in enumerate(zip(own.indices, own.times, own.scales, strict=True), 1):
+            vector = right.format(index + 1)
+            factor = f"sqrt({times}) / sqrt({count} ({text_number(own.chances[index])}))"
+            lines.append(f"{left.format(place)} = {factor} {vector} = ({text_number(scale)}) {vector}")
+    return written(lines)
 
 
 def _core_step(w: object, taken: Drawn, kept: Drawn, middle: object, kind: str) -> Step:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from eckart.documentation import document
+from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
@@ -58,8 +59,9 @@ def gram_schmidt(given: object) -> Solution:
                 "The unit vectors are the columns of $Q$, and the coefficients are the entries of $R$, "
                 "which is upper triangular."
             ),
-            "A = Q R,  r_{ij} = q_i · a_j",
+            "A = Q R,  R = Q^T A,  r_{ij} = q_i · a_j",
             (Equation("Q", q), Equation("R", r)),
+            more=partial(product_steps, q.T, a, "r", r),
         )
     )
     steps.append(
@@ -100,7 +102,8 @@ def _column_step(a: sp.Matrix, before: dict[int, Value], rest: sp.Matrix, j: int
         remark = tr("The result is the zero vector, so this column depends on the earlier columns and adds no vector.")
         if column.is_zero_matrix:
             remark = tr("This column is zero and adds no vector.")
-        return Step(tr("Column {j}: subtract its projections.", j=j + 1), formula, tuple(numbers), remark)
+        more = partial(_products, column, before, rest, j + 1) if before else None
+        return Step(tr("Column {j}: subtract its projections.", j=j + 1), formula, tuple(numbers), remark, more)
     numbers += [Equation(f"‖w_{j + 1}‖", tidy_root(canonical(rest.dot(rest)))), Equation(f"q_{j + 1}", _unit(rest))]
     statement = tr("Column {j}: divide by its length.", j=j + 1)
     if before:
@@ -115,4 +118,5 @@ def _products(column: sp.Matrix, before: dict[int, Value], rest: sp.Matrix, j: i
     lines = []
     for i, w in before.items():
         lines += [dot_line(f"w_{i} · a_{j}", w, column), dot_line(f"w_{i} · w_{i}", w, w)]
-    return written([*lines, f"‖w_{j}‖ = sqrt({squares(rest)})"])
+    length = [] if rest.is_zero_matrix else [f"‖w_{j}‖ = sqrt({squares(rest)})"]
+    return written([*lines, *length])

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.anomalies.fuzz.__main__ import run
@@ -62,11 +63,18 @@ def test_every_end_of_a_run_is_reported(limit: str) -> None:
     assert limit != "--to" or "mutations 20-23: 4 ran" in told
 
 
+def _write(name: str, path: Path) -> None:
+    try:
+        {**FILES, **VARIANTS}[name](path)
+    except pa.ArrowNotImplementedError as error:
+        pytest.skip(f"this version of PyArrow cannot write the file: {error}")
+
+
 @pytest.mark.parametrize("name", VARIANTS)
 def test_files_of_other_programs(tmp_path: Path, name: str) -> None:
     """Whole, in blocks and by an independent reader the same, or refused."""
     path = tmp_path / name
-    VARIANTS[name](path)
+    _write(name, path)
     assert judge(path) == ("", name in REFUSED)
     if name not in REFUSED | UNCOMPARED:
         assert compared(path, outcome(path, stream=False), always=True) == ""
@@ -75,7 +83,7 @@ def test_files_of_other_programs(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", [*FILES, *VARIANTS])
 def test_both_ways_of_reading_refuse_in_the_same_words(tmp_path: Path, name: str) -> None:
     """Cut off and overwritten at the beginning, in the middle and at the end."""
-    {**FILES, **VARIANTS}[name](tmp_path / name)
+    _write(name, tmp_path / name)
     files = [tmp_path / name] if (tmp_path / name).is_file() else sorted((tmp_path / name).rglob("*.json"))
     for file in files:
         content = file.read_bytes()

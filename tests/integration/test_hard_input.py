@@ -533,7 +533,7 @@ def test_empty_rows_and_columns(solver, method):
 def test_missing_values_are_named_by_column():
     import pandas as pd
 
-    frame = pd.DataFrame(TABLE[:, :3], columns=["length", "width", "mass"])
+    frame = pd.DataFrame(TABLE[:, :3], columns=["length", "width", "mass"], copy=True)
     frame.loc[7, "width"] = np.nan
     with pytest.raises(MissingValuesError, match=r"1 missing value.*row 8, column 2 \('width'\)"):
         ek.decompose(frame, "pca")

@@ -132,7 +132,9 @@ def _is_pandas(frame: object) -> bool:
 def _renamed(frame: Frame) -> Frame:
     """Number the columns of frames with duplicate or unusual names, because narwhals requires distinct ones."""
     if _is_pandas(frame) and not (frame.columns.is_unique and all(isinstance(name, str) for name in frame.columns)):
-        return frame.set_axis([str(position) for position in range(frame.shape[1])], axis=1)
+        numbered = frame.copy(deep=False)  # set_axis of pandas 2 copies the numbers
+        numbered.columns = [str(position) for position in range(frame.shape[1])]
+        return numbered
     if "pyarrow" in sys.modules and isinstance(frame, sys.modules["pyarrow"].Table):
         return frame.rename_columns(unique_names(frame.column_names)[0])
     return frame
@@ -184,7 +186,7 @@ def _parts(native: Frame, columns: list[str], frame: Frame, row_names: str | Non
     if names == columns and _one_block(frame):
         if getattr(frame._mgr, "nblocks", 2) > 1:  # pandas copies several blocks, and reads them
             for column in series.values():
-                check_mapped(column.to_numpy())
+                _values(column)
         matrix = frame.to_numpy()
         check_mapped(matrix)
     else:
@@ -270,13 +272,22 @@ def _kind(name: str, series: Frame) -> str:
     return "object" if dtype == nw.Object else "other"
 
 
+def _values(series: Frame) -> np.ndarray:
+    """The values of a column, refused if they map a truncated file."""
+    stored = getattr(series.to_native(), "values", None)
+    if isinstance(stored, np.ndarray):  # of pandas, whose missing values narwhals looks for before it returns an array
+        check_mapped(stored)
+    values: np.ndarray = series.to_numpy()
+    check_mapped(values)
+    return values
+
+
 def _numbers(name: str, series: Frame, first: int) -> np.ndarray:
     import narwhals as nw
 
     if series.dtype in (nw.Int128, nw.UInt128):
         series = series.cast(nw.Float64)
-    values: np.ndarray = series.to_numpy()
-    check_mapped(values)
+    values = _values(series)
     if values.dtype.kind == "O":
         return np.array([_number(name, row, value) for row, value in enumerate(values.tolist(), first)], np.float64)
     if not (series.dtype.is_float() and values.dtype in (np.float32, np.float64)):

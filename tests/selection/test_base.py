@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,37 @@ def test_noise_warns(nested: bool) -> None:
     search = ek.BackwardElimination(Ridge(), nested=nested, n_features_to_select=3)
     with pytest.warns(DataWarning, match="The columns do not predict the target"):
         search.fit(rng.standard_normal((40, 6)), rng.standard_normal(40))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_gain_within_chance_warns(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    search = ek.BackwardElimination(LogisticRegression(), nested=True)
+    with pytest.warns(DataWarning, match="The columns (do|may) not predict the target"):
+        search.fit(rng.standard_normal((80, 6)), rng.choice([0, 1], 80))
+
+
+@pytest.mark.parametrize("score", ["pearson", "spearman"])
+@pytest.mark.parametrize("classes", [False, True])
+def test_correlations_within_chance_warn(score: str, classes: bool) -> None:
+    rng = np.random.default_rng(4)
+    table, noise = rng.standard_normal((60, 10)), rng.standard_normal(60)
+    told = pytest.warns(DataWarning, match="The columns may not predict the target: the highest correlation")
+    with told:
+        ek.CorrelationFilter(score).fit(table, np.where(noise > 0, "a", "b") if classes else noise)
+    real = table[:, 3] + noise
+    ek.CorrelationFilter(score).fit(table, np.where(real > 0, "a", "b") if classes else real)
+
+
+def test_the_share_of_noise_that_warns() -> None:
+    rng = np.random.default_rng(5)
+    count = 0
+    for _ in range(200):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ek.CorrelationFilter().fit(rng.standard_normal((30, 8)), rng.choice(["a", "b", "c"], 30))
+        count += len(caught)
+    assert 180 <= count <= 198  # 95 % of the tables, within 3 standard errors
 
 
 def test_what_predicts_does_not_warn() -> None:

@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.special import stdtrit
 from sklearn import __version__ as sklearn_version
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
@@ -47,6 +48,20 @@ def best_set(scores: np.ndarray, sizes: np.ndarray) -> int:
     top = float(scores.max())
     tied = np.flatnonzero(scores >= top - _EQUAL * max(1.0, abs(top)))
     return int(tied[np.argmin(sizes[tied], axis=0)])
+
+
+def exceeds_chance(gains: np.ndarray, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
+    """Whether the gains on the folds are positive beyond chance (one-sided, 95 %).
+
+    The folds share most of their training rows, so the t-test uses the variance of Nadeau and Bengio (2003),
+    s^2 (1 / folds + test rows / training rows).
+    """
+    mean = float(gains.mean())
+    if mean <= _EQUAL or len(gains) < 2:
+        return mean > _EQUAL
+    overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
+    error = float(gains.std(ddof=1)) * np.sqrt(1 / len(gains) + overlap)
+    return mean > stdtrit(len(gains) - 1, 0.95) * error
 
 
 _SELECTION = """
@@ -140,13 +155,14 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         Warns
         -----
         DataWarning
-            If the selected columns predict the target no better than a constant.
+            If the selected columns predict the target no better than a constant, or not beyond chance.
         """
         folds = self._folds(X, y, groups)
         columns, self.best_score_, self.history_ = self._search(folds)
         self._keep(columns)
-        self.nested_score_ = self._nested(folds, groups) if self.nested else None
-        self._warn_if_useless(folds)
+        held_out = self._nested(folds, groups) if self.nested else None
+        self.nested_score_ = None if held_out is None else float(held_out.mean())
+        self._warn_if_useless(folds, folds.scores([columns])[0] if held_out is None else held_out)
         return self
 
     @abstractmethod
@@ -168,8 +184,8 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         )
         return Folds.of(self.estimator, X, y, groups, scoring=self.scoring, cv=self.cv, n_jobs=self.n_jobs)
 
-    def _nested(self, folds: Folds, groups: object) -> float:
-        """Mean score on rows not used in the search: the whole search is repeated without each fold."""
+    def _nested(self, folds: Folds, groups: object) -> np.ndarray:
+        """Scores on rows not used in the search: the whole search is repeated without each fold."""
         if not (isinstance(self.cv, Integral) or self.cv is None or hasattr(self.cv, "split")):
             raise ParameterError(
                 "nested=True repeats the search on parts of the rows, so cv must be a number or a "
@@ -181,29 +197,30 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
             rows = [None if part is None else _safe_indexing(part, train) for part in (folds.X, folds.y, groups)]
             with warnings.catch_warnings():
                 warnings.filterwarnings(
-                    "ignore", "The columns do not predict the target", DataWarning
+                    "ignore", "The columns (do|may) not predict the target", DataWarning
                 )  # warned once, for all rows
                 columns = np.flatnonzero(clone(inner).fit(*rows).support_)
             found.append(folds.score(columns, train, test))
-        return float(np.mean(found))
+        return np.array(found)
 
-    def _warn_if_useless(self, folds: Folds) -> None:
-        """Warn if the columns predict no better than a constant, such as the mean or the most frequent class.
+    def _warn_if_useless(self, folds: Folds, scores: np.ndarray) -> None:
+        """Warn unless the columns clearly predict better than a constant, such as the mean or the most frequent class.
 
-        The nested score decides if it is known, because the best of many sets exceeds chance by chance.
+        `scores` are those of the nested search if there is one, because the best of many sets exceeds chance by chance.
         """
-        constant = folds.constant_score()
-        score = self.best_score_ if self.nested_score_ is None else min(self.best_score_, self.nested_score_)
-        if constant is None or score > constant + _EQUAL:
+        constant = folds.constant_scores()
+        if constant is None or exceeds_chance(scores - constant, folds.splits):
             return
-        what, rows = ("best set", "") if score == self.best_score_ else ("selection", " on held-out rows")
-        warnings.warn(
-            f"The columns do not predict the target: the {what} scores {score:.4f}{rows}, and a "
-            f"constant prediction scores {constant:.4f}. Do not use the selection. Try other columns "
-            "or another model.",
-            DataWarning,
-            stacklevel=4,
-        )
+        what, rows = ("best set", "") if self.nested_score_ is None else ("selection", " on held-out rows")
+        compared = f"the {what} scores {scores.mean():.4f}{rows}, and a constant prediction scores {constant.mean():.4f}"
+        if scores.mean() <= constant.mean() + _EQUAL:
+            text = f"The columns do not predict the target: {compared}. Do not use the selection. Try other columns"
+        else:
+            text = (
+                f"The columns may not predict the target: {compared}. The folds differ so much that this difference can "
+                "be due to chance. Use more rows, other columns"
+            )
+        warnings.warn(f"{text} or another model.", DataWarning, stacklevel=4)
 
     def _keep(self, chosen: np.ndarray) -> None:
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
+from scipy.special import betainc
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from eckart.documentation import document
-from eckart.errors import InputError, ParameterError
+from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.estimators import constraints as allowed
+from eckart.formatting import counted
 from eckart.selection.base import Selector, table
 from eckart.selection.correlations import correlations
 from eckart.wording import assigned
 
 _MOST_CLASSES = 20
 _FEWEST_ROWS = 5
+_LEVEL = 0.05
 _SCORES = ("pearson", "spearman", "mutual_info")
 
 
@@ -103,6 +107,11 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
         ------
         ParameterError
             If both `threshold` and `n_features` are given.
+
+        Warns
+        -----
+        DataWarning
+            If even the highest correlation can be due to chance.
         """
         if self.threshold is not None and self.n_features is not None:
             raise ParameterError("threshold and n_features each determine the number of columns. Use only one of them.")
@@ -111,7 +120,8 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
                 "requires y to be passed, but the target y is None, so there is nothing to correlate the columns with."
             )
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, y_numeric=False)
-        self.scores_ = self._scores(X, column_or_1d(y))
+        y = column_or_1d(y)
+        self.scores_ = self._scores(X, y)
         order = np.argsort(-self.scores_, kind="stable")
         chosen = order[: self._count(len(order))] if self.threshold is None else order
         self.support_ = np.zeros(len(order), dtype=bool)
@@ -122,7 +132,27 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
         self.history_ = table(
             [{"column": j, "name": str(names[j]), "score": self.scores_[j], "kept": self.support_[j]} for j in order]
         )
+        if self.score_func in ("pearson", "spearman"):
+            self._warn_if_useless(y)
         return self
+
+    def _warn_if_useless(self, y: np.ndarray) -> None:
+        """Warn if the highest correlation is not significant at 5 %, with Bonferroni's correction for the columns.
+
+        Without association, its square follows the distribution Beta(d / 2, (n - 1 - d) / 2), where d is the number of
+        classes minus 1, or 1 for numbers.
+        """
+        goals = len(np.unique(y)) - 1 if self.target_ == "classes" else 1
+        left, highest = len(y) - 1 - goals, float(self.scores_.max())
+        if goals < 1 or left < 1 or betainc(left / 2, goals / 2, 1 - highest**2) * len(self.scores_) <= _LEVEL:
+            return
+        warnings.warn(
+            f"The columns may not predict the target: the highest correlation is {highest:.4f}, which can be due to "
+            f"chance with {counted(len(y), 'row')} and {counted(len(self.scores_), 'column')}. Use more rows or other "
+            "columns.",
+            DataWarning,
+            stacklevel=4,
+        )
 
     def _scores(self, X: object, y: np.ndarray) -> np.ndarray:
         classes = self.target == "classes" or (self.target == "auto" and names_classes(y))

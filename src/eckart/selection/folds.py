@@ -65,14 +65,14 @@ class Folds:
         work = Parallel(n_jobs=self.n_jobs)
         return np.array(work(delayed(_scores)(self, columns) for columns in candidates))
 
-    def constant_score(self) -> float | None:
-        """Mean score of a constant prediction: the mean, or the most frequent class; None if the scorer has none."""
+    def constant_scores(self) -> np.ndarray | None:
+        """Scores of a constant prediction: the mean, or the most frequent class; None if the scorer has none."""
         if self.y is None:
             return None
         kind = DummyClassifier(strategy="prior") if is_classifier(self.estimator) else DummyRegressor()
         constant = replace(self, estimator=kind, n_jobs=None)
         try:
-            return float(np.mean([_score(constant, self.X[:, :1], train, test) for train, test in self.splits]))
+            return np.array([_score(constant, self.X[:, :1], train, test) for train, test in self.splits])
         except (ValueError, TypeError, AttributeError):
             return None
 

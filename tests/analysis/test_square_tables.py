@@ -11,7 +11,7 @@ import eckart as ek
 from eckart.analysis.square_tables import OF_PAIRS, recognise
 from eckart.cli import main
 from eckart.engine.blocks.source import MemorySource
-from eckart.errors import MissingValuesError
+from eckart.errors import InputError, MissingValuesError
 
 NAMES = [f"place {i}" for i in range(9)]
 
@@ -61,8 +61,34 @@ def test_one_triangle_of_correlations_has_ones_on_its_diagonal() -> None:
     np.testing.assert_allclose(values(by_svd)[:3], np.linalg.svd(correlations(), compute_uv=False)[:3], rtol=1e-10)
 
 
-def test_positive_values_without_a_diagonal_could_be_distances_or_correlations() -> None:
-    assert recognise(one_triangle(abs(correlations()), "lower strictly").to_numpy()) is None
+@pytest.mark.parametrize("form", ["lower strictly", "upper strictly"])
+@pytest.mark.parametrize("door", ["report", "rank", "array"])
+def test_positive_values_without_a_diagonal_could_be_distances_or_correlations(
+    tmp_path: Path, form: str, door: str
+) -> None:
+    table = one_triangle(abs(correlations()), form)
+    assert recognise(table.to_numpy()) is None
+    if door == "array":
+        with pytest.raises(InputError, match="0 for distances, 1 for correlations"):
+            ek.analyze(table.to_numpy())
+        return
+    table.to_csv(tmp_path / "pairs.csv")
+    done = CliRunner().invoke(main, [door, str(tmp_path / "pairs.csv")])
+    assert done.exit_code == 2
+    assert "Fill in the diagonal" in done.stderr
+    assert "--missing" not in done.stderr
+
+
+@pytest.mark.parametrize("form", ["lower", "upper"])
+def test_a_triangle_printed_without_its_diagonal_is_completed_by_its_names(tmp_path: Path, form: str) -> None:
+    """R prints distances without the first row and the last column, which have no numbers below the diagonal."""
+    whole, table = ek.analyze(distances()), one_triangle(distances(), f"{form} strictly")
+    table = table.iloc[1:, :-1] if form == "lower" else table.iloc[:-1, 1:]
+    table.to_csv(tmp_path / "apart.csv")
+    for given in (table, tmp_path / "apart.csv"):
+        found = ek.analyze(given)
+        assert found.decomposition.row_names == tuple(NAMES)
+        np.testing.assert_allclose(values(found), values(whole), rtol=1e-10)
 
 
 def test_other_missing_values_are_still_an_error() -> None:

@@ -17,7 +17,7 @@ from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
 from eckart.analysis.recommendation import Recommendation, has_one_direction, recommend, why_these
-from eckart.analysis.square_tables import OF_PAIRS, inner_products, recognise_for
+from eckart.analysis.square_tables import NO_DIAGONAL, OF_PAIRS, inner_products, lacks_diagonal, recognise_for
 from eckart.analysis.unusual import Outliers, dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
@@ -204,6 +204,8 @@ def _problem(
     chosen = method if isinstance(method, Method) else get_method(method or "pca")
     square = recognise_for(chosen.name, table)
     if square is None:
+        if chosen.name in ("pca", "svd") and options.get("missing", "error") == "error" and lacks_diagonal(table):
+            raise InputError(NO_DIAGONAL)
         return _Problem(table, chosen, options, ranks)
     if square.kind in OF_PAIRS and ranks == "auto":
         ranks = None  # rules about noise need rows that are observations

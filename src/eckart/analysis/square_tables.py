@@ -26,6 +26,11 @@ _LINKS = (
     "distances, because rows with a 0 between them differ."
 )
 _COMPLETED = "Only one of its triangles was given; the other one was filled in by symmetry."
+NO_DIAGONAL = (
+    "The table is one triangle of a square matrix without its diagonal. All values lie between 0 and 1, so they may be "
+    "distances or correlations. Fill in the diagonal: 0 for distances, 1 for correlations or similarities."
+)
+"""Why a table for which `lacks_diagonal` is true cannot be analysed."""
 OF_PAIRS = ("correlations", "symmetric")
 """Kinds of tables whose rows are not observations. Principal coordinates of distances describe observations."""
 _OF_GAPS = ("missing_values", "empty_rows", "empty_columns")
@@ -64,13 +69,18 @@ def recognise(source: DataSource) -> SquareTable | None:
     Of such a table, often only one triangle is printed. The entries of the other one are then missing.
     """
     matrix = getattr(source, "matrix", source)
-    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
-        return None
-    rows, columns = matrix.shape
-    if not 0 <= rows - columns <= 1 or not _FEWEST <= rows <= _MOST:
+    if not _has_shape_of_pairs(matrix):
         return None
     whole = _completed(matrix, source) if np.isnan(matrix[0, -1]) or np.isnan(matrix[-1, 0]) else source
     return None if whole is None else _kind(whole, completed=whole is not source)
+
+
+def _has_shape_of_pairs(matrix: object) -> bool:
+    """Whether a table in memory is square, or lacks only an empty column."""
+    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
+        return False
+    rows, columns = matrix.shape
+    return 0 <= rows - columns <= 1 and _FEWEST <= rows <= _MOST
 
 
 def recognise_for(method: str, source: DataSource) -> SquareTable | None:
@@ -138,23 +148,34 @@ def _implied_diagonal(filled: Floats) -> float | None:
     return 1.0 if np.abs(filled).max() <= 1 else 0.0
 
 
+def lacks_diagonal(source: DataSource) -> bool:
+    """Whether only one triangle is known, and its values do not tell whether the diagonal is 0 or 1."""
+    matrix = getattr(source, "matrix", source)
+    if not _has_shape_of_pairs(matrix):
+        return False
+    square, _ = _squared(matrix, getattr(source, "metadata", Metadata()))
+    if square is None or not _is_triangle(~np.isnan(square)):
+        return False
+    return not _known_diagonal(square) and _implied_diagonal(np.nan_to_num(square)) is None
+
+
+def _known_diagonal(square: Floats) -> bool:
+    return not np.isnan(square.diagonal()).any()
+
+
 def _completed(matrix: Floats, source: DataSource) -> MemorySource | None:
     """A table of which only one triangle is known, with both; None if other entries are missing."""
     metadata = getattr(source, "metadata", Metadata())
-    square = _squared(np.array(matrix, np.float64), metadata)
-    if square is None:
+    square, names = _squared(matrix, metadata)
+    if square is None or not _is_triangle(~np.isnan(square)):
         return None
-    known = ~np.isnan(square)
-    if not _is_triangle(known):
-        return None
-    filled = np.where(known, square, 0.0)
+    filled = np.nan_to_num(square)
     filled = filled + filled.T - np.diag(filled.diagonal())
-    if not known.diagonal().any():
+    if not _known_diagonal(square):
         diagonal = _implied_diagonal(filled)
         if diagonal is None:
             return None
         np.fill_diagonal(filled, diagonal)
-    names = metadata.row_names or metadata.column_names
     notes, parsing = (
         tuple(note for note in some if note.code not in _OF_GAPS) for some in (metadata.notes, metadata.parsing_notes)
     )
@@ -163,18 +184,30 @@ def _completed(matrix: Floats, source: DataSource) -> MemorySource | None:
     )
 
 
-def _squared(matrix: Floats, metadata: Metadata) -> Floats | None:
-    """The table with the column that a reader drops if the diagonal is missing too, because all its cells are empty.
+def _squared(matrix: Floats, metadata: Metadata) -> tuple[Floats | None, tuple[str, ...] | None]:
+    """The table with the rows and columns that were left out because they have no numbers, and its names.
 
-    It is the last column below the diagonal, and the first one above it. The names tell which one.
+    Without the diagonal, the last column below it is empty, and so is the first one above it. A reader drops it, and R
+    prints neither this column nor the empty row. The names tell what is left out.
     """
-    if matrix.shape[0] == matrix.shape[1]:
-        return matrix
-    rows, columns = metadata.row_names or (), metadata.column_names
-    gap = np.full((len(matrix), 1), np.nan)
-    if columns == rows[:-1]:
-        return np.hstack([matrix, gap])
-    return np.hstack([gap, matrix]) if columns == rows[1:] else None
+    matrix = np.array(matrix, np.float64)
+    rows, columns = metadata.row_names or (), metadata.column_names or ()
+    left_out = np.full((len(matrix), 1), np.nan)
+    if matrix.shape[0] != matrix.shape[1]:
+        if columns == rows[:-1]:
+            return np.hstack([matrix, left_out]), rows
+        return (np.hstack([left_out, matrix]) if columns == rows[1:] else None), rows
+    if rows and columns and rows != columns:
+        if rows[:-1] == columns[1:]:
+            return _bordered(matrix, 1, 0), (columns[0], *rows)
+        if rows[1:] == columns[:-1]:
+            return _bordered(matrix, 0, 1), (rows[0], *columns)
+    return matrix, rows or columns or None
+
+
+def _bordered(matrix: Floats, above: int, left: int) -> Floats:
+    """The matrix with an empty row above or below it, and an empty column to its left or right."""
+    return np.pad(matrix, ((above, 1 - above), (left, 1 - left)), constant_values=np.nan)
 
 
 def inner_products(source: DataSource) -> MemorySource:

@@ -229,8 +229,11 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
 
     `ways` are the values of --missing that the command offers.
     """
+    from eckart.analysis.square_tables import NO_DIAGONAL, lacks_diagonal
     from eckart.io.roles import Parts, missing_notes
 
+    if lacks_diagonal(source):
+        return Refused(f"{source.metadata.name}: {NO_DIAGONAL}")
     if _is_triangle(source):
         return Refused(
             f"{source.metadata.name} is a symmetric matrix of which only one triangle is given. 'eckart report "

@@ -72,6 +72,10 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(done.stdout)["rmse"] < json.loads(done.stdout)["rmse_of_biases"]
     done = CliRunner().invoke(main, ["recommend", "r.csv", "--row", "p3", "-n", "2"])
     assert "film" in done.stdout
+    for ignored in (["--row", "p3", "--why", "film 2"], ["--all"], ["film 2=3"], ["--row", "p3", "--include-known"]):
+        done = CliRunner().invoke(main, ["recommend", "r.csv", *ignored])
+        assert done.exit_code == 2
+        assert "works only with a model file" in done.stderr
 
 
 def test_one_rating_per_line_is_the_same_table(tmp_path: Path) -> None:

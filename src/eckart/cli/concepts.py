@@ -138,6 +138,7 @@ def recommend(
       eckart recommend films.eckart --all --data ratings.csv > suggestions.csv
     """
     if held_out is not None or _is_table(model):
+        _refuse_model_options(asked, why=why, everyone=everyone, include_known=include_known)
         _ratings(console, model, asked, reading, n, held_out, k)
         return
     if k is not None:
@@ -224,6 +225,21 @@ def _is_table(path: str) -> bool:
     return Path(path).is_file() and Path(path).suffix != ".eckart" and not is_model_file(path)
 
 
+def _refuse_model_options(asked: Asked, *, why: str | None, everyone: bool, include_known: bool) -> None:
+    """Refuse the options that a table of ratings would ignore."""
+    given = {
+        "ENTRIES": asked.entries, "--text": asked.text is not None, "--data": asked.data is not None,
+        "--ignore-unknown": asked.ignore_unknown, "--why": why is not None, "--all": everyone,
+        "--include-known": include_known,
+    }  # fmt: skip
+    ignored = next((name for name, value in given.items() if value), None)
+    if ignored is not None:
+        raise click.UsageError(
+            f"{ignored} works only with a model file, but MODEL is a table of ratings. Use --row NAME, or fit a model "
+            "of a complete table with 'eckart fit --method svd' first."
+        )
+
+
 def _ratings(
     console: Console, data: str, asked: Asked, reading: ReadingOptions, n: int, held_out: float | None, k: int | None
 ) -> None:
@@ -244,7 +260,7 @@ def _ratings(
         return
     if asked.row is None:
         raise click.UsageError(
-            'No row was specified. Use --row NAME. (Entries such as "Star Harbour=4" work only with a model file.)'
+            "No row was specified. Use --row NAME, or --evaluate to measure the prediction error."
         )
     with console.status("Fitting the known ratings"):
         model.fit(source)

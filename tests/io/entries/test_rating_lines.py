@@ -40,6 +40,18 @@ def test_numbers_as_identifiers(form, tmp_path):
     assert long.predict(*place) == pytest.approx(wide.predict(list(TABLE.index).index(7), 1), rel=1e-6)
 
 
+@pytest.mark.parametrize("unique", [True, False])
+def test_texts_that_describe_rows_and_columns(unique, tmp_path):
+    titles = [f"Film {number}" if unique else f"Film {number % 3}" for number in LINES.movieId]
+    person = [f"person {number % 5}" for number in LINES.userId]
+    LINES.assign(title=titles, city=person).to_csv(tmp_path / "lines.csv", index=False)
+    found = ek.Ratings(1, penalty=30, rng=0).fit(tmp_path / "lines.csv")
+    plain = ek.Ratings(1, penalty=30, rng=0).fit(LINES)
+    assert len(found.row_names_) == TABLE.shape[0]
+    name = "Film 74" if unique else "74"
+    assert found.predict("7", name) == pytest.approx(plain.predict("7", "74"), rel=1e-6)  # such a penalty leaves only the biases
+
+
 def test_tables_of_ratings_are_not_lists():
     full = RNG.integers(1, 6, (60, 3)).astype(float)
     assert rating_lines(full, None) is None

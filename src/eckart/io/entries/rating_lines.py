@@ -75,6 +75,35 @@ def _is_rated(others: dict[str, np.ndarray], rating: str, values: np.ndarray) ->
     return _is_list(who, what, values)
 
 
+def _without_descriptions(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Ratings without texts that describe the row or the column, such as the title of a film beside its number.
+
+    A text that has one value for each value of a repeated column describes it. If the opposite holds too, the text
+    replaces a number, because a title says more.
+    """
+    rating = next((name for name, cells in columns.items() if cells.dtype.kind == "f" and _RATING.search(name)), None)
+    left = dict(columns)
+    for text in columns:
+        if len(left) <= 3 or rating is None or columns[text].dtype.kind == "f":
+            continue
+        owner = next((name for name in left if name not in (text, rating) and _describes(left[text], left[name])), None)
+        if owner is None:
+            continue
+        if left[owner].dtype.kind == "f" and _describes(left[owner], left[text]):
+            named = (text, left[text])
+            left = dict(named if name == owner else item for name, item in zip(left, left.items(), strict=True)
+                        if name != text)  # fmt: skip
+        else:
+            left.pop(text)
+    return left
+
+
+def _describes(cells: np.ndarray, owner: np.ndarray) -> bool:
+    """Whether each value of `owner`, which repeats, always has the same value of `cells`."""
+    values, first, codes = np.unique(owner, return_index=True, return_inverse=True)
+    return len(values) < len(owner) and bool(np.array_equal(cells, cells[first][codes]))
+
+
 def _in_order(columns: dict[str, np.ndarray], names: Iterable[str]) -> dict[str, np.ndarray]:
     """The columns in the order of `names`, if all are among them."""
     order = [name for name in names if name in columns]
@@ -86,6 +115,7 @@ def _columns(table: np.ndarray, metadata: Metadata) -> tuple[dict[str, np.ndarra
     names = metadata.column_names or map(str, range(table.shape[1]))
     texts = {name: np.asarray(cells).astype(str) for name, cells in metadata.labels.items()}
     kept = _in_order(dict(zip(names, table.T, strict=True)) | texts, metadata.column_roles)
+    kept = _without_descriptions(kept)
     times = [name for name, cells in kept.items() if _is_time(name, cells)] if len(kept) == 4 else []
     return kept, _moments(kept.pop(times[0])) if times else None
 

@@ -196,6 +196,13 @@ def test_times_as_numbers_are_dates():
     assert seconds.labels["date"][0] == "2023-11-14T22:13:20"
 
 
+def test_row_numbers_beside_two_texts_are_no_ratings(tmp_path):
+    lines = [f"{i},{'ab'[i % 2]},{'xyz'[i % 3]}" for i in range(1, 25)]
+    (tmp_path / "trial.csv").write_text("rownames,treatment,outcome\n" + "\n".join(lines))
+    with pytest.raises(ek.errors.InputError, match=r"No numeric column is left .*'rownames'"):
+        ek.analyze(tmp_path / "trial.csv")
+
+
 def test_only_identifiers_are_refused(tmp_path):
     (tmp_path / "answers.csv").write_text("respondent,answer\n" + "\n".join(f"{i},agree" for i in range(1, 9)))
     with pytest.raises(ek.errors.InputError, match=r"No numeric column is left .*'respondent'"):

@@ -62,13 +62,13 @@ def renderable(
     ]  # the table begins with an empty line
     parts.append(_axes(d, width, bar).rich(width=width, limit=_MOST_COMPONENTS))
     parts += [Text("")] * (d.k > _MOST_COMPONENTS)
+    parts += _section("Read this first", [f"- {line}" for line in sentences.doubts(d, found.reading, door)], width)
     parts += _section("Main columns of each component", _makers(d), width)
     parts += _section("How many components", _ranks(found.ranks), width)
     parts += _section("Categories and dates", list(supplementary(found)[0]), width)
     parts += _section("Clusters of rows", [] if found.clusters is None else list(found.clusters.lines), width)
     parts += _section("Unusual rows", _unusual(found), width)
     parts += _section("Data preparation", [f"- {clean(for_door(line, door))}" for line in found.reading], width)
-    parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d, found.reading, door)], width)
     parts += _section("Certificate", _certified(found), width)
     if steps:
         parts += [Text("Next", style="bold"), *(Text(_command(step, width)) for step in steps)]

@@ -256,7 +256,8 @@ def _has_ratings(source: DataSource, names: Sequence[str]) -> bool:
     """Whether the table has one value per line, which belongs to the row and the column that identifiers name."""
     if not hasattr(source, "matrix"):
         return len(names) <= _MOST_RATING_COLUMNS and any(map(is_rating, names))
-    return isinstance(source.matrix, np.ndarray) and rating_lines(source.matrix, source.metadata) is not None
+    lines = rating_lines(source.matrix, source.metadata) if isinstance(source.matrix, np.ndarray) else None
+    return lines is not None and not may_identify(lines.titles[2])  # a number of the row is no rating
 
 
 def _compared(names: Sequence[str], candidates: list[int], values: np.ndarray, padded: Mapping[str, int]) -> _Found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from typing import Any
 
 import numpy as np
@@ -135,8 +136,11 @@ def test_objects() -> None:
         pd.to_datetime(["2020-01-01", "2020-01-02"]),
         pd.to_timedelta([3, 4], unit="s"),
         pl.Series([dt.date(2020, 1, 1), dt.date(2020, 1, 2)]),
+        [dt.date(2020, 1, 1), None],
+        [dt.time(1), dt.time(2)],
+        pd.period_range("2020", periods=2, freq="M"),
     ],
-    ids=["date", "span", "day"],
+    ids=["date", "span", "day", "objects", "times", "periods"],
 )
 def test_dates_and_spans_label_rows_and_are_never_numbers(when: Any) -> None:
     frame = (pl if isinstance(when, pl.Series) else pd).DataFrame({"x": [1.0, 3.0], "when": when})
@@ -146,6 +150,34 @@ def test_dates_and_spans_label_rows_and_are_never_numbers(when: Any) -> None:
     assert list(source.metadata.labels) == ["when"]
     with pytest.raises(InputError, match="not numeric: 'when'"):
         ek.PCA(1).fit(frame)
+
+
+@pytest.mark.parametrize(
+    "index", [pd.date_range("2020", periods=3), pd.period_range("2020Q1", periods=3, freq="Q")], ids=["days", "quarters"]
+)
+def test_dates_in_the_index_are_labels(index: Any) -> None:
+    frame = pd.DataFrame({"x": [1.0, 2, 4], "y": [1.0, 3, 2]}, index=index)
+    source = taken(frame)
+    assert source.metadata.labels == {"index": tuple(map(str, index))}
+    assert source.metadata.row_names is None
+    assert list(taken(frame.rename_axis("day")).metadata.labels) == ["day"]
+    assert ek.PCA(1).fit(frame).n_features_in_ == 2
+
+
+def test_unique_identifiers_name_rows() -> None:
+    codes = [uuid.UUID(int=i) for i in range(3)]
+    assert taken(pd.DataFrame({"x": [1.0, 2, 4], "who": codes})).metadata.row_names == tuple(map(str, codes))
+
+
+@pytest.mark.parametrize("values", [["1.5", "2.5"], ["1,5", "2,5"], ["1,234", "12,345"], ["3 %", "4 %"], ["$3", "$4"]])
+def test_measurements_stored_as_text_are_refused(values: list[str]) -> None:
+    frame = pd.DataFrame({"x": [1.0, 2], "price": values})
+    with pytest.raises(InputError, match="'price' contains numbers that are stored as text"):
+        frame_source(frame)
+    named = frame_source(frame, row_names="price")
+    assert named is not None
+    assert named.metadata.row_names == tuple(values)
+    assert taken(frame.assign(price=["776", "12"])).metadata.row_names == ("776", "12")
 
 
 @pytest.mark.parametrize(

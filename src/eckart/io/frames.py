@@ -6,7 +6,10 @@ name.
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 import sys
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +38,8 @@ from eckart.notes import Note
 
 _LARGE = 1 << 20
 """Bytes of an Arrow table from which it takes longer to read them than to list the mapped files."""
+_AMOUNT = re.compile(r"[-+]?[$€£¥]? ?[-+]?(\d{1,3}(?:[.,' ]\d{3})+|\d+)(?:[.,]\d+)? ?[%$€£¥]?")
+"""A number as people write it: 1,234.5 or 1.234,5 or 12 % or $ 3.20."""
 Frame = Any
 """A frame or a series of narwhals or of the user's library."""
 
@@ -58,7 +63,9 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     check_row_names(row_names, columns, "The data frame")
     parts = _parts(native, columns, frame, row_names)
     parts.notes[:0] = notes
-    parts.row_names = index_names(frame) if row_names == "auto" else None
+    if row_names == "auto":
+        parts.row_names = index_names(frame)
+        parts.texts += _index_dates(frame, columns)
     return assemble(parts, "data", row_names)
 
 
@@ -154,6 +161,16 @@ def index_names(frame: Frame) -> tuple[str, ...] | None:
     return tuple(frame.index) if all(isinstance(name, str) for name in frame.index) else None
 
 
+def _index_dates(frame: Frame, columns: Sequence[str]) -> list[Text]:
+    """The dates or times in the index of a pandas frame, which become labels like those in a column."""
+    pd = sys.modules.get("pandas")
+    if not _is_pandas(frame) or not isinstance(frame.index, pd.DatetimeIndex | pd.PeriodIndex | pd.TimedeltaIndex):
+        return []
+    name = "index" if frame.index.name is None else str(frame.index.name)
+    values = tuple("" if _absent(value) else str(value) for value in frame.index)
+    return [] if name in columns else [Text(name, values, False, False, "date")]
+
+
 def _pandas_sparse(frame: Frame) -> MemorySource | None:
     if not _is_pandas(frame):
         return None
@@ -192,7 +209,7 @@ def _parts(native: Frame, columns: list[str], frame: Frame, row_names: str | Non
     else:
         matrix = stacked_numbers({name: series[name] for name in names})
     large = [name for j, name in enumerate(names) if series[name].dtype.is_integer() and is_rounded(matrix[:, j])]
-    return Parts(matrix, names, set_aside(series, kinds), kind_notes(series, kinds, large))
+    return Parts(matrix, names, set_aside(series, kinds, row_names), kind_notes(series, kinds, large))
 
 
 def _by_name(native: Frame, columns: Sequence[str]) -> dict[str, Frame]:
@@ -214,19 +231,28 @@ def kinds_of(series: dict[str, Frame], row_names: str | None = None) -> dict[str
     return kinds
 
 
-def set_aside(series: dict[str, Frame], kinds: dict[str, str]) -> list[Text]:
+def set_aside(series: dict[str, Frame], kinds: dict[str, str], row_names: str | None = None) -> list[Text]:
     """The columns of text and of dates; numbers stored as text are refused."""
     texts = [_text(name, series[name], kind) for name, kind in kinds.items() if kind in ("text", "date")]
-    return _checked(texts, series)
+    return _checked(texts, series, row_names)
 
 
 def kind_notes(series: dict[str, Frame], kinds: dict[str, str], rounded: Sequence[str] = ()) -> list[Note]:
     """Notes on columns of truth values, of `rounded` integers, and of values that are not numbers."""
     truths = _of_kind(kinds, "truth")
-    left_out = [f"{name} ({series[name].dtype})" for name in _of_kind(kinds, "other")]
+    left_out = [f"{name} ({_dtype_name(series[name])})" for name in _of_kind(kinds, "other")]
     notes = [Note("truth_values", about_columns(truths, *TRUTH_VALUES))] if truths else []
     notes += rounding_notes(rounded)
     return notes + ([Note("not_numbers", about_columns(left_out, *NOT_NUMBERS))] if left_out else [])
+
+
+def _dtype_name(series: Frame) -> str:
+    """The type of a column; the library's own name of a type that narwhals does not know."""
+    import narwhals as nw
+
+    native = series.to_native()
+    known = series.dtype != nw.Unknown
+    return str(series.dtype if known else getattr(native, "dtype", getattr(native, "type", series.dtype)))
 
 
 def _one_block(frame: Frame) -> bool:
@@ -269,6 +295,8 @@ def _kind(name: str, series: Frame) -> str:
         )
     if values.dtype.kind == "f":
         return "number"
+    if values.dtype.kind == "O" and (kind := _kind_of_objects(values.tolist())):
+        return kind
     return "object" if dtype == nw.Object else "other"
 
 
@@ -280,6 +308,16 @@ def _values(series: Frame) -> np.ndarray:
     values: np.ndarray = series.to_numpy()
     check_mapped(values)
     return values
+
+
+def _kind_of_objects(values: Sequence[object]) -> str | None:
+    """date or text if all known Python objects are dates, times or periods, or unique identifiers; otherwise None."""
+    known = [value for value in values if not _absent(value)]
+    if known and all(isinstance(value, dt.date | dt.time | dt.timedelta) for value in known):
+        return "date"
+    if known and all(type(value).__name__ == "Period" for value in known):
+        return "date"
+    return "text" if known and all(isinstance(value, uuid.UUID) for value in known) else None
 
 
 def _numbers(name: str, series: Frame, first: int) -> np.ndarray:
@@ -326,8 +364,8 @@ def _text(name: str, series: Frame, kind: str) -> Text:
     return Text(name, values, len(set(values)) == len(values) and "" not in values, kind == "text", kind)
 
 
-def _checked(texts: list[Text], series: dict[str, Frame]) -> list[Text]:
-    """Refuse numbers stored as text, unless they name the rows, are declared as categories or padded with zeros.
+def _checked(texts: list[Text], series: dict[str, Frame], row_names: str | None) -> list[Text]:
+    """Refuse numbers stored as text, unless they are declared as categories, padded with zeros, or number the rows.
 
     Zeros in front, as in 007, are the reason to store codes as text.
     """
@@ -335,11 +373,19 @@ def _checked(texts: list[Text], series: dict[str, Frame]) -> list[Text]:
     for text in texts:
         kind = series[text.name].dtype
         declared = kind.is_temporal() or repr(kind) != "String"
-        kept = text is naming or declared or padded_role(text.values)
-        if not kept and (example := _number_as_text(text.values)):
+        if declared or text.name == row_names or padded_role(text.values):
+            continue
+        if text is naming and all(map(str.isdecimal, text.values)):
+            continue
+        if example := _number_as_text(text.values):
             raise InputError(
                 f"The column {quoted(text.name)} contains numbers that are stored as text, such as "
                 f"{quoted(example)}. Convert it to numbers with astype(float), or leave it out."
+            )
+        if example := _amount_as_text(text.values):
+            raise InputError(
+                f"The column {quoted(text.name)} contains numbers that are stored as text, such as {quoted(example)}. "
+                "Remove the signs and separators and convert the column to numbers, or leave it out."
             )
     return texts
 
@@ -348,3 +394,9 @@ def _number_as_text(values: Sequence[str]) -> str | None:
     """The first known value if all of them are numbers."""
     known = [value for value in values if not is_missing(value)]
     return known[0] if known and all(map(is_number, known)) else None
+
+
+def _amount_as_text(values: Sequence[str]) -> str | None:
+    """The first known value if all are numbers with a decimal comma, a separator, a percent or a currency sign."""
+    known = [value for value in values if not is_missing(value)]
+    return known[0] if known and all(map(_AMOUNT.fullmatch, known)) else None

@@ -51,6 +51,10 @@ def _names(data: Any, dimension: str) -> tuple[str, ...] | None:
     values = data.coords[dimension].values
     if np.issubdtype(values.dtype, np.integer) and np.array_equal(values, np.arange(len(values))):
         return None
+    if values.dtype.kind == "M":
+        return tuple(np.datetime_as_string(values, unit="auto").tolist())
+    if values.dtype.kind == "m":
+        values = values.astype("timedelta64[us]")
     return tuple(" ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in values.tolist())
 
 

@@ -100,6 +100,7 @@ def test_choose_rank_and_bootstrap_take_an_estimator():
 def test_objects_that_hold_no_decomposition_are_refused(function):
     for given, message in (
         (ek.PCA(2), "not fitted yet"),
+        (ek.CorrelationFilter(n_features=1).fit([[1, 2], [2, 1], [3, 5]], [1, 2, 3]), "it is not a decomposition"),
         (SklearnPCA(2).fit(X), r"another library, .* Use eckart\.PCA instead"),
         (StandardScaler().fit(X), "Use an Eckart estimator, such as eckart.PCA, instead"),
         (GridSearchCV(ek.PCA(), {"n_components": [1, 2]}, cv=2).fit(X), "best_estimator_"),

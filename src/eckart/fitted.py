@@ -89,7 +89,13 @@ def _refuse(given: object) -> NoReturn:
     kind = type(given).__name__
     if (step := _step_of(given)) is not None:
         raise InputError(
-            f"This {kind} has several steps. Pass the step that is a fitted Eckart estimator, such as {step}."
+            f"This {kind} has several steps. Pass the step that is a fitted Eckart estimator, such as {step}. Its data "
+            "are those that the steps before it return, such as pipeline[:-1].transform(X)."
+        )
+    if hasattr(given, "support_") or hasattr(given, "row_factors_"):
+        raise InputError(
+            f"This {kind} has no components: it is not a decomposition. Expected a Decomposition or a fitted estimator "
+            "such as eckart.PCA."
         )
     if hasattr(given, "fit") and type(given).__module__.partition(".")[0] == "eckart":
         raise InputError(f"This {kind} is not fitted yet. Call fit with the data first.")

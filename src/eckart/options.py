@@ -143,9 +143,27 @@ SKLEARN_NAMES = {
     "skiprows": "Remove the lines before the table, or begin them with '#'",
     "na_values": "Replace these values with NaN or with empty cells first",
     "nrows": "Pass only these rows",
+    "na_action": "Use missing='mean' or missing='em'",
+    "gpu": "Use device='cuda'",
+    "drop": "Use columns=[...] with the columns to keep",
     "sheet_name": "Read the sheet with pandas.read_excel, and pass the data frame",
 }
 """Names from other libraries -> what to use here."""
+
+
+_OTHER_FUNCTIONS = {
+    "force": "To overwrite a file, use eckart.report(..., overwrite=True)",
+    "n_boot": "Use eckart.bootstrap(..., count=...)",
+    "n_resamples": "Use eckart.bootstrap(..., count=...)",
+    "labels": "Use eckart.report(..., labels={...})",
+    "hue": "Use eckart.plots.scores(d, by=...)",
+    "habillage": "Use eckart.plots.scores(d, by=...)",
+    "quanti_sup": "Leave these columns out, and use eckart.supplementary.columns",
+    "quali_sup": "Leave these columns out, and use eckart.supplementary.categories",
+    "ind_sup": "Leave these rows out, and use eckart.supplementary.rows",
+    "dtype": "Convert the data first, for example with astype",
+}
+"""Names from other libraries -> what does the same, although the function has no such option."""
 
 
 _SAME_MEANING = (
@@ -172,9 +190,11 @@ _SAME_MEANING = (
     ("center", "with_mean", "centre", "zero_center", "rescale_with_mean"),
     ("scale", "with_std", "standardize", "normalize", "rescale_with_std", "scale_unit", "scale_"),
     ("tol", "tolerance", "eps"),
-    ("sample_weight", "sample_weights", "weights"),
+    ("sample_weight", "sample_weights", "weights", "row_w"),
     ("missing", "how", "impute"),
-    ("by", "labels", "hue", "color", "colour", "c", "groups", "y"),
+    ("by", "labels", "hue", "color", "colour", "c", "groups", "y", "habillage", "col_ind"),
+    ("mask_var", "mask", "use_highly_variable"),
+    ("count", "n_boot", "n_bootstrap", "n_resamples", "nboot"),
     ("components", "axes", "pcs", "component", "axis", "pc"),
     ("limit", "most", "top", "n", "head"),
     ("path", "file", "filename", "output"),
@@ -209,6 +229,8 @@ def _hint(name: str, allowed: Sequence[str]) -> str:
     known = _known_elsewhere(name, allowed)
     if known:
         return known
+    if name in _OTHER_FUNCTIONS:
+        return f". {_OTHER_FUNCTIONS[name]}."
     near = near_match(name, allowed)
     listed = len(allowed) <= _MOST_LISTED and near == "."
     return f"{near} It accepts {', '.join(allowed)}." if listed else near

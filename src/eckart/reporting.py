@@ -9,6 +9,7 @@ from typing import cast
 from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.analyze import analyze
+from eckart.analysis.report.file_format import is_markdown
 from eckart.rank.verdict import RankChoice
 
 
@@ -57,7 +58,7 @@ def report(
     Raises
     ------
     FileError
-        If the file exists and `overwrite` is False.
+        If the file exists and `overwrite` is False, or if its name ends in the suffix of another format, such as .pdf.
 
     See Also
     --------
@@ -73,6 +74,8 @@ def report(
     >>> page[:15]
     '<!DOCTYPE html>'
     """
+    if path is not None:
+        is_markdown(path)  # refuses other formats before the analysis
     more = cast("Keywords", options)
     found = model if isinstance(model, Analysis) else analyze(model, data=data, labels=labels, ranks=ranks, **more)
     return found.report(path, title=title, overwrite=overwrite)

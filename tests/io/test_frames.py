@@ -153,7 +153,9 @@ def test_dates_and_spans_label_rows_and_are_never_numbers(when: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "index", [pd.date_range("2020", periods=3), pd.period_range("2020Q1", periods=3, freq="Q")], ids=["days", "quarters"]
+    "index",
+    [pd.date_range("2020", periods=3), pd.period_range("2020Q1", periods=3, freq="Q")],
+    ids=["days", "quarters"],
 )
 def test_dates_in_the_index_are_labels(index: Any) -> None:
     frame = pd.DataFrame({"x": [1.0, 2, 4], "y": [1.0, 3, 2]}, index=index)

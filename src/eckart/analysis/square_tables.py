@@ -7,6 +7,7 @@ distances (Gower, 1966). Kernel PCA of B gives their principal coordinates (clas
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 
@@ -75,12 +76,12 @@ def recognise(source: DataSource) -> SquareTable | None:
     return None if whole is None else _kind(whole, completed=whole is not source)
 
 
-def _has_shape_of_pairs(matrix: object) -> bool:
+def _has_shape_of_pairs(matrix: object) -> TypeGuard[np.ndarray]:
     """Whether a table in memory is square, or lacks only an empty column."""
     if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
         return False
     rows, columns = matrix.shape
-    return 0 <= rows - columns <= 1 and _FEWEST <= rows <= _MOST
+    return bool(0 <= rows - columns <= 1 and _FEWEST <= rows <= _MOST)
 
 
 def recognise_for(method: str, source: DataSource) -> SquareTable | None:

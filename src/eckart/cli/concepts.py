@@ -259,9 +259,7 @@ def _ratings(
             click.echo(str(score))
         return
     if asked.row is None:
-        raise click.UsageError(
-            "No row was specified. Use --row NAME, or --evaluate to measure the prediction error."
-        )
+        raise click.UsageError("No row was specified. Use --row NAME, or --evaluate to measure the prediction error.")
     with console.status("Fitting the known ratings"):
         model.fit(source)
     _deliver(console, model.recommend(asked.row, n), "column")

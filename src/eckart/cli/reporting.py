@@ -62,6 +62,7 @@ def report(
       eckart report ratings.csv --method svd -k 2 -o ratings.html
       eckart report tables/ -o pages/
     """
+    from eckart.analysis.report.file_format import is_markdown
     from eckart.cli import outputs
 
     if markdown:
@@ -70,6 +71,7 @@ def report(
     if files := tables_in(data):
         _folder(console, files, job, output)
         return
+    is_markdown(output.path)  # refuses other formats before the analysis
     if _may_exist(data):
         outputs.check(output)
     found, warned = analysed(console, job)

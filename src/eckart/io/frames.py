@@ -163,8 +163,7 @@ def index_names(frame: Frame) -> tuple[str, ...] | None:
 
 def _index_dates(frame: Frame, columns: Sequence[str]) -> list[Text]:
     """The dates or times in the index of a pandas frame, which become labels like those in a column."""
-    pd = sys.modules.get("pandas")
-    if not _is_pandas(frame) or not isinstance(frame.index, pd.DatetimeIndex | pd.PeriodIndex | pd.TimedeltaIndex):
+    if not _is_pandas(frame) or type(frame.index).__name__ not in ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex"):
         return []
     name = "index" if frame.index.name is None else str(frame.index.name)
     values = tuple("" if _absent(value) else str(value) for value in frame.index)

@@ -61,7 +61,7 @@ def exceeds_chance(gains: np.ndarray, splits: Sequence[tuple[np.ndarray, np.ndar
         return mean > _EQUAL
     overlap = float(np.mean([len(test) / len(train) for train, test in splits]))
     error = float(gains.std(ddof=1)) * np.sqrt(1 / len(gains) + overlap)
-    return mean > stdtrit(len(gains) - 1, 0.95) * error
+    return bool(mean > stdtrit(len(gains) - 1, 0.95) * error)
 
 
 _SELECTION = """
@@ -212,13 +212,15 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         if constant is None or exceeds_chance(scores - constant, folds.splits):
             return
         what, rows = ("best set", "") if self.nested_score_ is None else ("selection", " on held-out rows")
-        compared = f"the {what} scores {scores.mean():.4f}{rows}, and a constant prediction scores {constant.mean():.4f}"
+        compared = (
+            f"the {what} scores {scores.mean():.4f}{rows}, and a constant prediction scores {constant.mean():.4f}"
+        )
         if scores.mean() <= constant.mean() + _EQUAL:
             text = f"The columns do not predict the target: {compared}. Do not use the selection. Try other columns"
         else:
             text = (
-                f"The columns may not predict the target: {compared}. The folds differ so much that this difference can "
-                "be due to chance. Use more rows, other columns"
+                f"The columns may not predict the target: {compared}. The folds differ so much that this difference "
+                "can be due to chance. Use more rows, other columns"
             )
         warnings.warn(f"{text} or another model.", DataWarning, stacklevel=4)
 

@@ -120,8 +120,8 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
                 "requires y to be passed, but the target y is None, so there is nothing to correlate the columns with."
             )
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, y_numeric=False)
-        y = column_or_1d(y)
-        self.scores_ = self._scores(X, y)
+        goal: np.ndarray = column_or_1d(y)
+        self.scores_ = self._scores(X, goal)
         order = np.argsort(-self.scores_, kind="stable")
         chosen = order[: self._count(len(order))] if self.threshold is None else order
         self.support_ = np.zeros(len(order), dtype=bool)
@@ -133,7 +133,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
             [{"column": j, "name": str(names[j]), "score": self.scores_[j], "kept": self.support_[j]} for j in order]
         )
         if self.score_func in ("pearson", "spearman"):
-            self._warn_if_useless(y)
+            self._warn_if_useless(goal)
         return self
 
     def _warn_if_useless(self, y: np.ndarray) -> None:

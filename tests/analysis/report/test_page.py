@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -22,6 +23,7 @@ import eckart as ek
 from eckart.analysis.column_roles import ColumnRole
 from eckart.analysis.report.drawn_rows import MOST_ROWS, drawn_rows
 from eckart.analysis.report.pack import levels, packed
+from eckart.cli import main
 from eckart.errors import FileError, ParameterError
 from eckart.reporting import report
 from eckart.result import Decomposition, SVDDetails
@@ -394,3 +396,17 @@ def test_an_nmf_without_bounds_on_single_parts_has_a_report():
     model = ek.NMF(2, max_iter=500, random_state=0, missing="mask").fit(table)
     assert "Explained variance" in ek.report(model)
     assert all(row[4] != row[4] for row in ek.tables.eigenvalues(model).rows)
+
+
+@pytest.mark.parametrize("door", ["python", "command"])
+def test_names_of_other_formats_are_refused(tmp_path, monkeypatch, door):
+    monkeypatch.chdir(tmp_path)
+    if door == "python":
+        with pytest.raises(ek.errors.FileError, match="print it"):
+            ek.report([[1.0, 2.0], [2.0, 1.0], [4.0, 3.0]], "page.pdf")
+    else:
+        (tmp_path / "t.csv").write_text("a,b\n1,2\n2,1\n4,3\n")
+        done = CliRunner().invoke(main, ["report", "t.csv", "-o", "page.docx"])
+        assert done.exit_code == 2
+        assert "HTML or Markdown" in done.stderr
+    assert not list(tmp_path.glob("page.*"))

@@ -49,7 +49,7 @@ def test_texts_that_describe_rows_and_columns(unique, tmp_path):
     plain = ek.Ratings(1, penalty=30, rng=0).fit(LINES)
     assert len(found.row_names_) == TABLE.shape[0]
     name = "Film 74" if unique else "74"
-    assert found.predict("7", name) == pytest.approx(plain.predict("7", "74"), rel=1e-6)  # such a penalty leaves only the biases
+    assert found.predict("7", name) == pytest.approx(plain.predict("7", "74"), rel=1e-6)  # biases only
 
 
 def test_tables_of_ratings_are_not_lists():

@@ -10,7 +10,6 @@ import base64
 import hashlib
 import os
 from importlib.resources import files
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from eckart.aliases import JsonObject
@@ -20,6 +19,7 @@ from eckart.analysis.report import charts
 from eckart.analysis.report.column_section import MOST_COLUMNS, histograms
 from eckart.analysis.report.contents import Section, for_script, full, heatmap, sections
 from eckart.analysis.report.drawn_rows import subset_sentence
+from eckart.analysis.report.file_format import is_markdown
 from eckart.analysis.report.markdown import markdown
 from eckart.analysis.report.method_section import total_ratio
 from eckart.analysis.report.share_section import sharing
@@ -75,7 +75,7 @@ def write(
 
     With the command that makes it, remedies are worded for the command line.
     """
-    if path is not None and PurePath(path).suffix.lower() in (".md", ".markdown"):
+    if path is not None and is_markdown(path):
         text = markdown(found, title, sections(found, _door(command)))
     else:
         text = html(found, title, command)

@@ -52,7 +52,8 @@ def _names(data: Any, dimension: str) -> tuple[str, ...] | None:
     if np.issubdtype(values.dtype, np.integer) and np.array_equal(values, np.arange(len(values))):
         return None
     if values.dtype.kind == "M":
-        return tuple(np.datetime_as_string(values, unit="auto").tolist())
+        days = values.astype("datetime64[D]")
+        return tuple(np.datetime_as_string(values, unit="D" if np.array_equal(days, values) else "s").tolist())
     if values.dtype.kind == "m":
         values = values.astype("timedelta64[us]")
     return tuple(" ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in values.tolist())

@@ -142,7 +142,11 @@ def named_table(data: Sequence[Any]) -> MemorySource | None:
 def field_names(row: Any) -> tuple[str, ...] | None:
     """Names of the values of a named tuple or a row of a database; None for other rows, and for repeated names."""
     names = getattr(row, "_fields", None) if isinstance(row, tuple) else None
-    if names is None and not isinstance(row, Mapping) and type(row).__module__.partition(".")[0] in ("sqlite3", "sqlalchemy"):
+    if (
+        names is None
+        and not isinstance(row, Mapping)
+        and type(row).__module__.partition(".")[0] in ("sqlite3", "sqlalchemy")
+    ):
         names = row.keys() if hasattr(row, "keys") else getattr(row, "_fields", None)
     found = tuple(map(str, names or ()))
     return found if found and len(set(found)) == len(found) == len(row) else None

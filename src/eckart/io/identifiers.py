@@ -257,7 +257,7 @@ def _has_ratings(source: DataSource, names: Sequence[str]) -> bool:
     if not hasattr(source, "matrix"):
         return len(names) <= _MOST_RATING_COLUMNS and any(map(is_rating, names))
     lines = rating_lines(source.matrix, source.metadata) if isinstance(source.matrix, np.ndarray) else None
-    return lines is not None and not may_identify(lines.titles[2])  # a number of the row is no rating
+    return lines is not None and not may_identify(lines.titles[2])  # such as the number of the row
 
 
 def _compared(names: Sequence[str], candidates: list[int], values: np.ndarray, padded: Mapping[str, int]) -> _Found:

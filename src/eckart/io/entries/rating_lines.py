@@ -76,7 +76,7 @@ def _is_rated(others: dict[str, np.ndarray], rating: str, values: np.ndarray) ->
 
 
 def _without_descriptions(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Ratings without texts that describe the row or the column, such as the title of a film beside its number.
+    """Ratings without texts that describe the row or the column, such as the title of a film in addition to its number.
 
     A text that has one value for each value of a repeated column describes it. If the opposite holds too, the text
     replaces a number, because a title says more.

@@ -171,17 +171,6 @@ def test_unique_identifiers_name_rows() -> None:
     assert taken(pd.DataFrame({"x": [1.0, 2, 4], "who": codes})).metadata.row_names == tuple(map(str, codes))
 
 
-@pytest.mark.parametrize("values", [["1.5", "2.5"], ["1,5", "2,5"], ["1,234", "12,345"], ["3 %", "4 %"], ["$3", "$4"]])
-def test_measurements_stored_as_text_are_refused(values: list[str]) -> None:
-    frame = pd.DataFrame({"x": [1.0, 2], "price": values})
-    with pytest.raises(InputError, match="'price' contains numbers that are stored as text"):
-        frame_source(frame)
-    named = frame_source(frame, row_names="price")
-    assert named is not None
-    assert named.metadata.row_names == tuple(values)
-    assert taken(frame.assign(price=["776", "12"])).metadata.row_names == ("776", "12")
-
-
 @pytest.mark.parametrize(
     "frame",
     [

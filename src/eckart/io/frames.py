@@ -7,7 +7,6 @@ name.
 from __future__ import annotations
 
 import datetime as dt
-import re
 import sys
 import uuid
 from collections.abc import Sequence
@@ -20,7 +19,6 @@ from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.formatting import about_columns
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
-from eckart.io.padded import padded_role
 from eckart.io.roles import (
     NOT_NUMBERS,
     TRUTH_VALUES,
@@ -32,14 +30,12 @@ from eckart.io.roles import (
     quoted,
     unique_names,
 )
-from eckart.io.text.cells import is_missing, is_number
+from eckart.io.stored_as_text import without_numbers
 from eckart.mapped import check_mapped, check_ranges
 from eckart.notes import Note
 
 _LARGE = 1 << 20
 """Bytes of an Arrow table from which it takes longer to read them than to list the mapped files."""
-_AMOUNT = re.compile(r"[-+]?[$€£¥]? ?[-+]?(\d{1,3}(?:[.,' ]\d{3})+|\d+)(?:[.,]\d+)? ?[%$€£¥]?")
-"""A number as people write it: 1,234.5 or 1.234,5 or 12 % or $ 3.20."""
 Frame = Any
 """A frame or a series of narwhals or of the user's library."""
 
@@ -233,7 +229,8 @@ def kinds_of(series: dict[str, Frame], row_names: str | None = None) -> dict[str
 def set_aside(series: dict[str, Frame], kinds: dict[str, str], row_names: str | None = None) -> list[Text]:
     """The columns of text and of dates; numbers stored as text are refused."""
     texts = [_text(name, series[name], kind) for name, kind in kinds.items() if kind in ("text", "date")]
-    return _checked(texts, series, row_names)
+    declared = {text.name for text in texts if _is_declared(series[text.name].dtype)}
+    return without_numbers(texts, declared, row_names)
 
 
 def kind_notes(series: dict[str, Frame], kinds: dict[str, str], rounded: Sequence[str] = ()) -> list[Note]:
@@ -363,39 +360,6 @@ def _text(name: str, series: Frame, kind: str) -> Text:
     return Text(name, values, len(set(values)) == len(values) and "" not in values, kind == "text", kind)
 
 
-def _checked(texts: list[Text], series: dict[str, Frame], row_names: str | None) -> list[Text]:
-    """Refuse numbers stored as text, unless they are declared as categories, padded with zeros, or number the rows.
-
-    Zeros in front, as in 007, are the reason to store codes as text.
-    """
-    naming = next((text for text in texts if text.unique), None)
-    for text in texts:
-        kind = series[text.name].dtype
-        declared = kind.is_temporal() or repr(kind) != "String"
-        if declared or text.name == row_names or padded_role(text.values):
-            continue
-        if text is naming and all(map(str.isdecimal, text.values)):
-            continue
-        if example := _number_as_text(text.values):
-            raise InputError(
-                f"The column {quoted(text.name)} contains numbers that are stored as text, such as "
-                f"{quoted(example)}. Convert it to numbers with astype(float), or leave it out."
-            )
-        if example := _amount_as_text(text.values):
-            raise InputError(
-                f"The column {quoted(text.name)} contains numbers that are stored as text, such as {quoted(example)}. "
-                "Remove the signs and separators and convert the column to numbers, or leave it out."
-            )
-    return texts
-
-
-def _number_as_text(values: Sequence[str]) -> str | None:
-    """The first known value if all of them are numbers."""
-    known = [value for value in values if not is_missing(value)]
-    return known[0] if known and all(map(is_number, known)) else None
-
-
-def _amount_as_text(values: Sequence[str]) -> str | None:
-    """The first known value if all are numbers with a decimal comma, a separator, a percent or a currency sign."""
-    known = [value for value in values if not is_missing(value)]
-    return known[0] if known and all(map(_AMOUNT.fullmatch, known)) else None
+def _is_declared(dtype: Any) -> bool:
+    """Whether the type of a column says that its values are categories or dates."""
+    return dtype.is_temporal() or repr(dtype) != "String"

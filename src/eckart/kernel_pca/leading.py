@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eckart.arrays import EPSILON, Array, device, from_numpy, namespace, to_numpy
+from eckart.arrays import EPSILON, Array, device, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends import orthogonal
 from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
@@ -25,6 +25,8 @@ from eckart.kernel_pca.constants import (
     MEASURED_SUMS,
     ROUNDING_SHARE,
     SHARPENED_SHARE,
+    SINGLE_RESIDUAL,
+    SINGLE_UP_TO,
 )
 from eckart.kernel_pca.positive_part import (
     Known,
@@ -165,15 +167,23 @@ def _solve_few(
     image, products = off_mean(image), ProductErrors(rng, single=matrix.precision == "float32")
     products.record(start, image)
 
-    def apply(vectors: Array) -> Array:
-        image = off_mean(matrix.matmat(off_mean(vectors)))
-        products.record(vectors, image)
-        return image + shift * vectors
+    # Tensors in host memory are NumPy arrays to the iteration, so that results do not depend on the library.
+    single = is_host(start) and request.k is not None and matrix.precision == "float64" and size <= SINGLE_UP_TO
+    as_iterated = to_numpy if single else (lambda array: array)
 
-    engine = Matrix(size, apply, start[:0, :0], lambda: (trace + shift * size, EPSILON * 16 * max(trace, 0.0)))
+    def apply(vectors: Array) -> Array:
+        given = from_numpy(vectors, matrix.prototype) if single else vectors
+        image = off_mean(matrix.matmat(off_mean(given)))
+        products.record(given, image)
+        return as_iterated(image + shift * given)
+
+    begin, product = as_iterated(start), as_iterated(image + shift * start)
+    engine = Matrix(size, apply, begin[:0, :0], lambda: (trace + shift * size, EPSILON * 16 * max(trace, 0.0)))
     target = Target(request.k, request.target_ratio, request.tolerance, request.failure_probability, request.max_passes)
-    first = Start(start, image + shift * start, capacity)
+    first = Start(begin, product, capacity, single=single, residual=SINGLE_RESIDUAL)
     pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first)
+    if single:
+        pairs = replace(pairs, vectors=from_numpy(np.asarray(pairs.vectors), matrix.prototype))
     return _refined(matrix, pairs, products, shift, block, lowest.ritz)
 
 

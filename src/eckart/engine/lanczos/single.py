@@ -59,7 +59,7 @@ class _Vectors:
     """Lanczos vectors in the rows of a basis, their products, and T."""
 
     def __init__(self, run: _Run, start: Start, most: int) -> None:
-        self._run, self._most = run, most
+        self._run, self._most, self._residual = run, most, start.residual
         self._rows: np.ndarray = run.basis.rows
         self._rows[0] = start.block[:, 0]
         self._product: np.ndarray = start.product[:, 0]
@@ -114,7 +114,8 @@ class _Vectors:
         goal = _PROVABLE * goal_of(run, float(values[k - 1]), float(values[0])) if values[k - 1] > 0.0 else 0.0
         error = remaining_error(values, residuals, k, float(values[k]) if len(values) > k else 0.0)
         if error <= goal:
-            return True
+            largest = float(residuals[:k].max(initial=0.0))
+            return self._residual == np.inf or largest <= self._residual * float(values[0])
         self._checks.append((count, log(error / max(goal, 1e-300))))
         worth = run.target.worth if len(self._checks) >= _RELIABLE else None
         if worth is not None and not worth(ceil(count / _VECTORS), _GROWTH * self._expected(count) / _VECTORS):

@@ -108,6 +108,9 @@ class Start:
     """Columns to which the basis may grow if k is not known in advance; 0 if it may not grow."""
     single: bool = False
     """Whether the first steps take one vector each (`single`)."""
+    residual: float = np.inf
+    """Residuals of the wanted vectors, relative to the largest value, at which those steps end: for accurate vectors.
+    """
 
 
 @dataclass

@@ -404,3 +404,27 @@ def test_other_commands_say_what_is_missing_in_one_triangle(tmp_path):
     assert found.exit_code == 2
     assert "apart.csv is a symmetric matrix of which only one triangle is given." in found.output
     assert "--missing" not in found.output
+
+
+def test_a_mask_selects_the_genes_of_a_cell_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.chdir(tmp_path)
+    table = np.random.default_rng(0).standard_normal((30, 6))
+    chosen = np.array([True, False, True, True, False, True])
+    with h5py.File("cells.h5ad", "w") as file:
+        file["X"] = table
+        file["X"].attrs["encoding-type"] = "array"
+        var = file.create_group("var")
+        var["_index"] = np.array([f"g{i}" for i in range(6)], "S2")
+        var["highly_variable"] = chosen
+        var.attrs.update({"encoding-type": "dataframe", "_index": "_index", "column-order": ["highly_variable"]})
+    done = CliRunner().invoke(main, ["report", "cells.h5ad", "--mask", "highly_variable", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["columns"] == 4
+    values = [component["variance"] for component in json.loads(done.stdout)["components"]]
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(np.cov(table[:, chosen].T))[::-1], rtol=1e-10)
+    done = CliRunner().invoke(main, ["report", "cells.h5ad", "--mask", "nothing", "--force"])
+    assert done.exit_code == 2
+    assert "highly_variable" in done.stderr
+    done = CliRunner().invoke(main, ["report", ARRESTS, "--mask", "nothing", "-o", "other.html"])
+    assert "--mask is a name" in done.stderr

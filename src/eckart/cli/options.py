@@ -30,6 +30,7 @@ class ReadingOptions(FileOptions):
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    mask: str | None = None
 
     def __post_init__(self) -> None:
         if self.row_names is not None and self.no_row_names:
@@ -43,7 +44,7 @@ class ReadingOptions(FileOptions):
         names = None if self.no_row_names else self.row_names or "auto"
         ignored, used = _words((*self.drop, *self.labels)), _words(self.columns)
         shared = {field.name: getattr(self, field.name) for field in fields(FileOptions)}
-        return ReadOptions(**shared, row_names=names, ignored=ignored, used=used)
+        return ReadOptions(**shared, row_names=names, ignored=ignored, used=used, mask=self.mask)
 
     def typed(self) -> str:
         """The options as typed, for a command that reads the same table."""
@@ -61,7 +62,7 @@ class ReadingOptions(FileOptions):
 
     def keywords(self, columns: Sequence[str]) -> Keywords:
         """The same as Python keyword arguments, for a table whose numeric columns are `columns`."""
-        names = (*(field.name for field in fields(FileOptions)), "row_names")
+        names = (*(field.name for field in fields(FileOptions)), "row_names", "mask")
         found: Keywords = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if self.no_row_names:
             found["row_names"] = None
@@ -177,6 +178,8 @@ def reading(f: Command) -> Command:
         "name of a table or an "
         "SQL query.")),
         option("--layer", metavar="NAME", help="AnnData files: read this layer instead of the matrix X."),
+        option("--mask", metavar="COLUMN", help="AnnData files: use only the genes for which this column of var is "
+        "true, such as highly_variable."),
     ])(f)  # fmt: skip
 
 

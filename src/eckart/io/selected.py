@@ -12,6 +12,7 @@ from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowS
 from eckart.errors import InputError, ParameterError
 from eckart.io.columns import keep, places_of
 from eckart.io.read_options import ReadOptions
+from eckart.wording import either
 
 
 def refuse_parts(data: object, options: ReadOptions) -> None:
@@ -50,8 +51,8 @@ def masked(data: object, place: str | None, found: Any, options: ReadOptions) ->
     selected = np.asarray(mask)
     if selected.dtype != bool or selected.shape != (found.shape[1],):
         raise InputError(
-            f"mask= is {'a name' if isinstance(mask, str) else 'an array'}, but these data need one "
-            f"true or false value for each of the {found.shape[1]} columns. Only AnnData accepts a "
+            f"{either('mask=', '--mask')} is {'a name' if isinstance(mask, str) else 'an array'}, but these data need "
+            f"one true or false value for each of the {found.shape[1]} columns. Only AnnData accepts a "
             "name, which is a column of `var`."
         )
     return chosen(found, [int(place) for place in np.flatnonzero(selected)])

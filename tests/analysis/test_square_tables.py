@@ -123,6 +123,19 @@ def test_rows_of_pairs_are_no_observations(tmp_path: Path, kind: str) -> None:
     assert "Next" not in by_svd.output
 
 
+def test_the_answer_for_correlations_is_that_of_the_scaled_data() -> None:
+    rows = np.random.default_rng(6).normal(size=(40, 5)) + np.random.default_rng(7).normal(size=(40, 1))
+    found = ek.analyze(np.corrcoef(rows.T))
+    scaled = ek.decompose(rows, scale=True).explained_variance_ratio
+    assert found.recommendation.k is None
+    assert f"explains {100 * scaled[0]:.1f} % of the variance" in found.recommendation.sentence
+    enough = int(np.argmax(np.cumsum(scaled) >= 0.9)) + 1
+    assert f"takes {enough} components" in found.recommendation.sentence
+    cross = rows.T @ rows
+    assert found.report()
+    assert "does not recommend" in ek.analyze(cross).recommendation.sentence
+
+
 def test_a_constant_table_is_not_called_symmetric() -> None:
     assert recognise(MemorySource(np.full((6, 6), 3.0))) is None
     assert recognise(MemorySource(np.random.default_rng(1).normal(size=(6, 6)))) is None

@@ -17,7 +17,14 @@ from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
 from eckart.analysis.recommendation import Recommendation, has_one_direction, recommend, why_these
-from eckart.analysis.square_tables import NO_DIAGONAL, OF_PAIRS, inner_products, lacks_diagonal, recognise_for
+from eckart.analysis.square_tables import (
+    NO_DIAGONAL,
+    OF_PAIRS,
+    answer_for_pairs,
+    inner_products,
+    lacks_diagonal,
+    recognise_for,
+)
 from eckart.analysis.unusual import Outliers, dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
@@ -384,6 +391,8 @@ def _gathered(
     advice = recommend(d, choice)
     if meaningless:
         advice = replace(advice, k=None, explained=None, rule="", sentence=_NO_COMPONENTS)
+    if d.method == "pca" and (sentence := answer_for_pairs(map(code_of, d.notes), matrix)):
+        advice = replace(advice, k=None, explained=None, rule="", sentence=sentence)
     noticed = () if meaningless else data_notes(d, matrix, metadata)
     d = replace(d, notes=(*d.notes, *noticed, *dominant_rows(d, advice.k or 1)))
     of_pairs = any(code_of(note) in OF_PAIRS for note in d.notes)

@@ -6,6 +6,7 @@ distances (Gower, 1966). Kernel PCA of B gives their principal coordinates (clas
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from eckart.arrays import Floats
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata
+from eckart.formatting import counted, percent
 from eckart.notes import Note
 from eckart.wording import either
 
@@ -38,6 +40,10 @@ _OF_GAPS = ("missing_values", "empty_rows", "empty_columns")
 """Codes of notes that do not hold for the completed table."""
 _FEWEST, _MOST = 4, 5000
 """Rows of the tables that are examined."""
+_MOST_EIGENVALUES = 1000
+"""Rows of a correlation matrix whose eigenvalues take less than a second."""
+_TARGET = 0.9
+"""Explained share that the answer counts components for."""
 _SAMPLE = 200
 """Rows that are compared with all others."""
 _DIFFERENT = 0.1
@@ -74,6 +80,27 @@ def recognise(source: DataSource) -> SquareTable | None:
         return None
     whole = _completed(matrix, source) if np.isnan(matrix[0, -1]) or np.isnan(matrix[-1, 0]) else source
     return None if whole is None else _kind(whole, completed=whole is not source)
+
+
+def answer_for_pairs(codes: Iterable[str | None], matrix: object) -> str:
+    """What a report answers if the rows of a table are not observations; "" for other tables.
+
+    The eigenvalues of a correlation matrix are the variances of the components of the scaled data.
+    """
+    kind = next((code for code in codes if code in OF_PAIRS), None)
+    if kind is None:
+        return ""
+    first = "The rows of this table are not observations, so Eckart does not recommend a number of components."
+    if kind != "correlations" or not isinstance(matrix, np.ndarray) or len(matrix) > _MOST_EIGENVALUES:
+        return first
+    values = np.linalg.eigvalsh(np.asarray(matrix, np.float64))[::-1]
+    shares = np.cumsum(values) / values.sum()
+    enough = int(np.argmax(shares >= _TARGET)) + 1
+    return (
+        f"{first} If they are the correlations of columns, the first component of the scaled data explains "
+        f"{percent(float(shares[0]))} of the variance. To explain at least {percent(_TARGET, 0)} takes "
+        f"{counted(enough, 'component')}."
+    )
 
 
 def _has_shape_of_pairs(matrix: object) -> TypeGuard[np.ndarray]:

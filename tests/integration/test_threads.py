@@ -23,7 +23,7 @@ def table(shape: tuple[int, int], dtype: str) -> np.ndarray:
 
 def bits(d: ek.Decomposition) -> list[bytes]:
     c = d.certificate
-    arrays = [d.values, d.right, c.lower, c.upper, *c.explained]
+    arrays = [d.values, d.right, c.lower, c.upper, c.residuals, *c.explained]
     arrays += [] if d.left is None else [d.left]
     return [np.ascontiguousarray(array).tobytes() for array in arrays]
 
@@ -50,6 +50,13 @@ def test_large_wide_tables(options: dict[str, object]) -> None:
     """Their Gram matrix is centred afterwards, by products that BLAS shares among threads."""
     data = table((900, 1000), "f8") - 3.0
     assert_same_bits(lambda: bits(ek.decompose(data, **options)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+def test_wide_blocks(which: str) -> None:
+    """Of 75 and more columns, which BLAS shares among threads."""
+    data = table((600, 300), "f8")
+    assert_same_bits(lambda: bits(ek.decompose(data, k=75, which=which, solver="lanczos", tol=1e-3, max_passes=6)))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -122,6 +129,28 @@ def test_other_methods(method: str) -> None:
     def work() -> list[bytes]:
         d = ek.decompose(data, method, k=3, rng=0)
         return [np.asarray(d.values).tobytes(), np.asarray(d.right if method == "cur" else d.left).tobytes()]
+
+    assert_same_bits(work)
+
+
+def test_all_eigenvalues_of_isomap() -> None:
+    data = table((1300, 3), "f8")
+
+    def work() -> list[bytes]:
+        return bits(ek.decompose(data, "isomap", k=4, solver="direct"))
+
+    assert_same_bits(work)
+
+
+@pytest.mark.parametrize("core", ["best", "intersection"])
+def test_cur_of_many_columns(core: str) -> None:
+    rng = np.random.default_rng(SEED)
+    data = rng.standard_normal((2500, 12)) @ rng.standard_normal((12, 400))
+    data += 1e-8 * rng.standard_normal(data.shape)
+
+    def work() -> list[bytes]:
+        d = ek.decompose(data, "cur", k=12, select="norm", core=core, rng=0)
+        return [np.asarray(d.right).tobytes(), np.float64(d.details.error).tobytes()]
 
     assert_same_bits(work)
 

@@ -85,10 +85,13 @@ def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> D
     journal = _start_reading(opened, choice, options, run)
     with journal or nullcontext(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         _find_workers(opened, options.executor)
-        problem = _problem(opened, settings, weights)
-        problem, solution = _solve(problem, request, choice, random, opened)
-        weight = None if weights is None else float(np.sum(weights))
-        result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=options.left, weight=weight)
+        with one_blas_thread():  # products are shared by threads of ours, which give the same bits for any number
+            problem = _problem(opened, settings, weights)
+            problem, solution = _solve(problem, request, choice, random, opened)
+            weight = None if weights is None else float(np.sum(weights))
+            result = assemble(
+                opened, problem, solution, settings, choice, seed=seed, keep_left=options.left, weight=weight
+            )
     _warn_if_unconverged(result, solution, stacklevel=4)
     result = replace(result, notes=(*result.notes, *notes_on_weights(weight, settings, opened.matrix.shape[0])))
     result = result if filled is None else with_imputation(result, filled, weights)

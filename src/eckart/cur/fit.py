@@ -29,6 +29,7 @@ from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.settings import generator
+from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix
@@ -66,18 +67,19 @@ def decompose(data: object, **given: Unpack[CURKeywords]) -> Decomposition[CURDe
     wanted = replace(_checked(opened.matrix.shape, asked, int(random.integers(2**62))), memory=memory)
     stream = None if opened.matrix.resident else True
     options = {"tol": asked.tol, "memory": asked.memory, "stream": stream, "device": asked.device}
-    if target is None:
-        rank = _rank(opened.matrix.shape, asked)
-        components = certified_components(opened, wanted, again, k=rank, error=None, **options)
-        found = fit(opened, components, rank, wanted, None)
-    else:
-        if asked.n_columns is not None or asked.n_rows is not None:
-            raise ParameterError(
-                "The target error determines the numbers of columns and rows. Leave out n_columns "
-                "and n_rows, or specify k instead of an error."
-            )
-        components, found = _smallest_rank(opened, wanted, again, target, options)
-    result = assemble(opened, components, found, wanted, left=asked.left)
+    if target is not None and (asked.n_columns is not None or asked.n_rows is not None):
+        raise ParameterError(
+            "The target error determines the numbers of columns and rows. Leave out n_columns "
+            "and n_rows, or specify k instead of an error."
+        )
+    with one_blas_thread():  # more threads would sum in another order
+        if target is None:
+            rank = _rank(opened.matrix.shape, asked)
+            components = certified_components(opened, wanted, again, k=rank, error=None, **options)
+            found = fit(opened, components, rank, wanted, None)
+        else:
+            components, found = _smallest_rank(opened, wanted, again, target, options)
+        result = assemble(opened, components, found, wanted, left=asked.left)
     if missing := shortages(found, wanted):
         warnings.warn(" ".join(missing), DataWarning, stacklevel=3)
     return result

@@ -19,6 +19,7 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.parallel import each
 from eckart.engine.settings import generator
+from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix
@@ -184,13 +185,14 @@ def of_graph(
     """The decomposition of a connected graph."""
     seed, random = generator(wish.rng)
     _refuse_range(graph)
-    if wish.n_landmarks is None or wish.n_landmarks >= graph.rows:
-        found = embed_all(
-            graph, wish.k, solver=wish.solver, tolerance=wish.tolerance, memory=wish.memory,
-            seed=int(random.integers(2**63)) if seed is None else seed, returned=_precision(prototype),
-        )  # fmt: skip
-    else:
-        found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
+    with one_blas_thread():  # more threads would sum in another order
+        if wish.n_landmarks is None or wish.n_landmarks >= graph.rows:
+            found = embed_all(
+                graph, wish.k, solver=wish.solver, tolerance=wish.tolerance, memory=wish.memory,
+                seed=int(random.integers(2**63)) if seed is None else seed, returned=_precision(prototype),
+            )  # fmt: skip
+        else:
+            found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
     if found.certificate is not None and not found.certificate.certificate.proved:
         warnings.warn(
             (

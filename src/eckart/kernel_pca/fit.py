@@ -33,6 +33,7 @@ from eckart.engine.blocks.dask_rows import is_dask
 from eckart.engine.blocks.source import RowSource
 from eckart.engine.matrix import Opened
 from eckart.engine.parallel import each
+from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError, ParameterError
 from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix
@@ -83,14 +84,15 @@ def decompose(data: object, **given: Unpack[KernelPCAKeywords]) -> Decomposition
         warn_if_unconverged(result, settings)
         return result
     rows, notes = _at_hand(opened, options.kernel)
-    chosen, width = _kernel_of(rows, options)
-    if chosen.name in ("linear", "cosine"):
-        result = linear_components(opened, rows, chosen, settings)
-    else:
-        result = solve(opened, rows, chosen, settings)
-    more = (*notes, *width)
-    result = replace(result, notes=(*result.notes, *more)) if more else result
-    result = _with_correlations(result, rows, chosen)
+    with one_blas_thread():  # more threads would sum in another order
+        chosen, width = _kernel_of(rows, options)
+        if chosen.name in ("linear", "cosine"):
+            result = linear_components(opened, rows, chosen, settings)
+        else:
+            result = solve(opened, rows, chosen, settings)
+        more = (*notes, *width)
+        result = replace(result, notes=(*result.notes, *more)) if more else result
+        result = _with_correlations(result, rows, chosen)
     warn_if_unconverged(result, settings)
     return result if options.left else replace(result, left=None)
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from eckart.arrays import to_numpy
+from eckart.engine.backends import products
 from eckart.engine.rows import RowBlocks
 from eckart.io.open_matrix import open_matrix
 from tests.engine.backends.card import put_torch_in_place
@@ -55,6 +57,28 @@ def test_products(place: str, dtype: str, seed: int) -> None:
     assert rows.passes == 5
     assert rows.approximate(put(right, factors)) is None
     assert rows.passes == 5
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("layout", ["C", "F"])
+def test_a_gram_matrix_that_threads_share(dtype: str, layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So large that there is no memory for one copy per thread."""
+    monkeypatch.setattr(products, "_ACCUMULATOR_BYTES", 2**20)
+    data = np.asarray(np.random.default_rng(SEEDS[0]).standard_normal((700, 600)), dtype, order=layout)
+    exact, found = data.astype(np.float64), []
+    close = {"rtol": 1e-4 if dtype == "f4" else 1e-12, "atol": 1e-3 if dtype == "f4" else 1e-10}
+    for count in (1, 2):
+        with threadpool_limits(count, user_api="blas"):
+            rows = open_matrix(data).matrix
+            found.append((to_numpy(rows.gram()), rows.moments_and_product(None, gram=True)))
+    for gram, moments_and_product in found:
+        np.testing.assert_allclose(gram, exact.T @ exact, **close)
+        np.testing.assert_allclose(moments_and_product.sums, exact.sum(axis=0), **close)
+        np.testing.assert_allclose(moments_and_product.squares, (exact**2).sum(axis=0), **close)
+        np.testing.assert_array_equal(gram, gram.T)
+        np.testing.assert_array_equal(moments_and_product.product, moments_and_product.product.T)
+        np.testing.assert_allclose(moments_and_product.product, exact.T @ exact, **close)
+        np.testing.assert_array_equal(gram, found[0][0])
 
 
 def test_rows_columns_and_comparisons(place: str) -> None:

@@ -21,7 +21,7 @@ from eckart.engine.backends.tall import mirrored
 from eckart.engine.operator import MomentsAndProduct, Products
 from eckart.engine.parallel import each, fold
 from eckart.engine.prepare import Convert
-from eckart.engine.threads import is_amd
+from eckart.engine.threads import is_amd, one_blas_thread
 
 if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
@@ -39,6 +39,8 @@ _SERIAL_WORK, _SHARED_WORK = 1_000_000, 4_000_000
 takes 0.2 ms, which is half the time of this many.
 """
 _ACCUMULATOR_BYTES = 2**28
+_STRIP = 256
+"""Rows of a large Gram matrix that one thread computes at a time."""
 _LARGE = 256
 """Columns from which copying a triangle of A^T A takes longer than calling BLAS through SciPy."""
 _COMPILED_COLUMNS = 1000
@@ -191,7 +193,8 @@ class DenseProducts:
         sums, squares, *rest = self._fold(step, width, 8 * self.rows.shape[1] * width)
         weight = self._total_weight()
         if gram and not single:
-            return MomentsAndProduct(sums, _diagonal(squares), weight, squares, from_gram=True)
+            whole = mirrored(squares) if self._by_triangle else squares
+            return MomentsAndProduct(sums, _diagonal(squares), weight, whole, from_gram=True)
         if not rest:
             return MomentsAndProduct(sums, squares, weight, None)
         if gram:
@@ -278,16 +281,36 @@ class DenseProducts:
     @property
     def _by_triangle(self) -> bool:
         """Whether blocks yield only the upper triangle of A^T A: NumPy copies it into the lower one for every block."""
-        return is_numpy(self.rows.prototype) and self.rows.precision == "float32" and self.rows.shape[1] >= _LARGE
+        single = self.rows.precision == "float32" and self.rows.shape[1] >= _LARGE
+        return is_numpy(self.rows.prototype) and (single or self._by_strips)
+
+    @property
+    def _by_strips(self) -> bool:
+        """Whether A^T A is too large for a copy for each thread, so that threads share one."""
+        columns = self.rows.shape[1]
+        return is_numpy(self.rows.prototype) and 16 * columns * (columns + 2) > _ACCUMULATOR_BYTES
 
     def _cross(self, block: Array) -> Array:
         """A^T A, or its upper triangle."""
         if not self._by_triangle:
             return self.rows.backend.cross_products(block)
+        if self._by_strips:
+            return self._strips(block)
         given = block.astype(np.float32, copy=False)
         if given.flags.c_contiguous:
             return np.asarray(blas.ssyrk(1.0, given.T, lower=1).T)
         return np.asarray(blas.ssyrk(1.0, given, trans=1, lower=1).T)
+
+    def _strips(self, block: np.ndarray) -> np.ndarray:
+        """The upper triangle of A^T A, in strips that depend on the shape alone."""
+        columns = block.shape[1]
+        result = np.zeros((columns, columns), block.dtype)
+
+        def step(start: int) -> None:
+            np.matmul(block[:, start : start + _STRIP].T, block[:, start:], out=result[start : start + _STRIP, start:])
+
+        each(step, range(0, columns, _STRIP), workers=self.rows.workers)
+        return result
 
     def _weighted_sums(self, block: Array, roots: Array | None, start: int) -> Array:
         """u^T A."""
@@ -317,7 +340,8 @@ class DenseProducts:
     def _fold(self, step: Callable[[tuple[int, int]], list[Array]], width: int, result_bytes: int) -> list[Array]:
         segments = self._segments(width, result_bytes)
         if 2 * result_bytes > _ACCUMULATOR_BYTES:
-            return step(segments[0])  # a Gram matrix too large for a second copy: BLAS threads share it
+            with one_blas_thread():  # a Gram matrix too large for a second copy: our threads share it
+                return step(segments[0])
         return fold(step, segments, _accumulate, workers=self._workers(width))
 
     def _operand(self, factor: Array) -> Array:

@@ -122,7 +122,7 @@ class MissingValuesError(InputError):
 
 @document
 class NotFiniteError(InputError):
-    """Values are infinite or overflow.
+    """Values are infinite, overflow or underflow.
 
     {See Also: InputError}
 

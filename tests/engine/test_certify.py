@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 import eckart as ek
 from eckart.engine.leading import leading
-from eckart.errors import AccuracyWarning
+from eckart.errors import AccuracyWarning, NotFiniteError
 from eckart.result import Certificate, Decomposition
 
 
@@ -168,3 +168,14 @@ def test_the_share_of_the_smallest_components_of_wide_tables(
     assert low - 1e-13 <= share <= high + 1e-13
     if storage != "stream" and dtype == "f8":
         assert high - low < 1e-5
+
+
+@pytest.mark.parametrize("solver", ["direct", "gram", "lanczos"])
+@pytest.mark.parametrize(("dtype", "weight"), [("f4", 1e-100), ("f8", 1e-40)])
+def test_singular_values_that_underflow_are_refused(dtype: str, weight: float, solver: str) -> None:
+    data = np.random.default_rng(5).standard_normal((50, 6)).astype(dtype)
+    data = data * (1e-305 if dtype == "f8" else data.dtype.type(1))
+    with pytest.raises(NotFiniteError, match=f"underflow float{8 * data.dtype.itemsize}"):
+        ek.decompose(data, k=2, sample_weight=np.full(50, weight), solver=solver)
+    assert ek.decompose(data, k=2, solver=solver).values.min() > 0.0
+    assert not ek.decompose(0.0 * data, "svd", k=2, solver=solver).values.any()

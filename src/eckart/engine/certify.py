@@ -70,7 +70,7 @@ def assemble(
 
     scaled = unit(values)
     tolerance = settings.accuracy(opened.matrix.precision, min(opened.matrix.shape))
-    check_range(scaled, dtype, "singular values")
+    check_range(scaled, dtype, "singular values", nonzero=bool(np.any(solution.lower[: len(values)] > 0.0)))
     return Decomposition(
         method=settings.method,
         values=device(scaled),
@@ -116,8 +116,8 @@ def _details(
     )
 
 
-def check_range(values: np.ndarray, dtype: object, name: str) -> None:
-    """Refuse values that the dtype of the data cannot represent."""
+def check_range(values: np.ndarray, dtype: object, name: str, *, nonzero: bool = False) -> None:
+    """Refuse values that the dtype of the data cannot represent; with `nonzero`, also if it rounds all to zero."""
     single = is_single(dtype)
     largest = float(np.maximum.reduce(values, initial=0.0))  # NaN if one of them is
     if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
@@ -126,6 +126,12 @@ def check_range(values: np.ndarray, dtype: object, name: str) -> None:
             f"The {name} overflow {'float32' if single else 'float64'}{about}. "
             f"{'Convert the data to float64, or divide them' if single else 'Divide the data'} by a "
             "large number first."
+        )
+    if nonzero and largest <= 0.5 * float(np.finfo(np.float32 if single else np.float64).smallest_subnormal):
+        raise NotFiniteError(
+            f"The {name} underflow {'float32' if single else 'float64'}, so all of them would be zero. "
+            f"{'Convert the data to float64, or multiply them' if single else 'Multiply the data'} or their weights "
+            "by a large number first."
         )
 
 

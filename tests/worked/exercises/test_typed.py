@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eckart import worked
+from eckart.errors import InputError
 from eckart.worked.exercises.typed import plain
 
 FIRST = r"\frac{1}{\sqrt{2}}\begin{pmatrix}1\\1\end{pmatrix}"
@@ -38,3 +39,9 @@ def test_bars_around_a_negative_number_are_its_absolute_value() -> None:
     made = worked.exercise("determinant", seed=5)
     assert made.check("|A| = -18")
     assert not made.check("|-18|")
+
+
+@pytest.mark.parametrize("answer", ["(\n)", "[\n\n]", "1\\frac{1}\n"])
+def test_a_bracket_of_line_breaks_is_refused(answer: str) -> None:
+    with pytest.raises(InputError, match="could not be read"):
+        worked.exercise("determinant", seed=5).check(answer)

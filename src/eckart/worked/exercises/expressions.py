@@ -283,7 +283,8 @@ class Reader:
         self.place += 1
         self.depth -= 1
         filled = [row for row in rows if row]
-        return _gathered(_unbroken(filled) if separators == {"\n"} else filled, self.tokens[self.place - 2].text == ")")
+        broken = bool(filled) and separators == {"\n"}
+        return _gathered(_unbroken(filled) if broken else filled, self.tokens[self.place - 2].text == ")")
 
 
 def _unbroken(rows: list[Values]) -> list[Values]:

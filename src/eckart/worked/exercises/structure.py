@@ -112,6 +112,8 @@ def _combined(rows: Rows, targets: Targets) -> Rows:
         return rows
     columns = [int(x) for x in targets[basis].value]
     lines, rest = _lines(rows, columns)
+    if max(lines, default=0) > targets[target].value.rows:
+        return rows  # r5 of a matrix with four rows
     if any(map(_is_combination, lines.items())):
         return [*rest, named([_coordinates(lines, columns)], target)]
     plain = lines and not any(row.equals for row in rows)

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.certificates import attacks as _attacks  # noqa: F401 - more families
+from benchmarks.certificates import structured as _structured  # noqa: F401 - more families
 from benchmarks.certificates.families import EXTREME, FAMILIES, NAMED, SPARSE
 
 AXES = ("pca", "svd")

@@ -125,7 +125,9 @@ class _BlockLanczos:
             if error <= 1.0:
                 return True
             remaining = _expected(checks, step, error)
-            if self.count > _RELIABLE * self.capacity and self.count + remaining * _BLOCK > self.capacity:
+            # Before rates are reliable, the expected vectors must exceed the largest basis by more.
+            doubt = 2.0 * max(_RELIABLE - self.count / self.capacity, 0.0)
+            if checks and self.count + remaining * _BLOCK > (1.0 + doubt) * self.capacity:
                 return False
             due = step + max(2, min(round(_SOONER * remaining), step // 3))
             checks.append((step, error))

@@ -306,3 +306,16 @@ def test_dask_data_are_not_told_to_use_an_option_that_changes_nothing(stream):
     with pytest.raises(InputError, match=r"pass data\.compute\(\)") as refused:
         ek.decompose(array.from_array(table, chunks=(3, 4)), missing="mean", stream=stream)
     assert "stream=False" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("seed", "rows", "columns", "rank", "noise"), [(0, 120, 11, 5, 0.01), (1, 60, 4, 1, 1.0)])
+def test_identical_columns_do_not_hide_the_components_of_the_others(seed, rows, columns, rank, noise):
+    """With them the table has an exact fit, which predicts nothing for the other columns."""
+    rng = np.random.default_rng(seed)
+    whole = rng.standard_normal((rows, rank)) @ rng.standard_normal((rank, columns))
+    whole += noise * whole.std() * rng.standard_normal(whole.shape)
+    whole[:, -1] = whole[:, 0]
+    gone = rng.random(whole.shape) < 0.05
+    filled = ek.fill_missing(np.where(gone, np.nan, whole))
+    error = np.sqrt(np.mean(((filled.table - whole) / whole.std(axis=0))[gone] ** 2))
+    assert error < 4.0 * noise if noise < 1.0 else error < 1.2

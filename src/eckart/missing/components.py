@@ -22,7 +22,7 @@ from eckart.missing.factor_model import (
     scores,
     step,
 )
-from eckart.missing.fit_variance import information
+from eckart.missing.fit_variance import fit_variances, information
 
 CLEAR = 0.01
 """If noise is below this share of the variance, no relevant component is hidden."""
@@ -30,6 +30,8 @@ _SMALL = 20_000
 """Maximum number of cells of a table with so few values per parameter that a component can be hidden."""
 _ROUNDING = 1e8
 """Noise variances up to this many times that of rounding errors hide no component."""
+_DETERMINED = 1.0 / 3.0
+"""Least share of the missing values that a hidden component must determine."""
 _LOADINGS = 400
 _ALTERNATING_STEPS = 50
 _HELD = 1e-4
@@ -64,7 +66,7 @@ def fit_components(
         yield f
     if _may_hide(gaps, f) and gaps.values.size <= _SMALL and not (known and f.k == most):
         sharp = _barely_determined(gaps, f, most, most if known else max(f.k, 1))
-        if sharp is not None:
+        if sharp is not None and _determines_more(gaps, sharp, f):
             yield sharp
 
 
@@ -81,6 +83,18 @@ def _degrees_of_freedom(gaps: Gaps, k: int) -> float:
     """
     left = gaps.weights @ np.maximum(gaps.patterns.sum(axis=1) - k, 0.0)[gaps.pattern]
     return float(left - gaps.values.shape[1] * (k + 1) + k * (k + 1))
+
+
+def _determines_more(gaps: Gaps, f: Factors, other: Factors) -> bool:
+    """Whether f determines many missing values that `other` predicts only up to its noise.
+
+    A table with columns that depend on each other exactly has an exact fit with as many components as it has rank. Such
+    a fit determines the missing values of these columns, as `other` does, but may leave all others undetermined.
+    """
+    missing = gaps.seen == 0.0
+    of_f, of_other = ((fit_variances(gaps, one)[1] + one.noise)[missing] for one in (f, other))
+    open_to_other = of_other > 0.1 * float(np.mean(other.noise))
+    return bool(np.mean(open_to_other & (of_f < CLEAR * of_other)) >= _DETERMINED)
 
 
 def _may_hide(gaps: Gaps, f: Factors) -> bool:

@@ -295,6 +295,9 @@ def _by_model(
         return by_factors, None
     held_out = _held_out(table, weights, rng)
     errors = held_out.by_part(by_factors.model.k).mean(axis=1)
+    if errors[-1] > errors[0]:  # worse than column means: an exact fit of the observed values that predicts nothing
+        best = int(np.argmin(errors))
+        by_factors, errors = complete_by_factors(table, best, weights), errors[: best + 1]
     by_few = _Search(0.0, float(errors[-1]), float(errors[0]))
     if by_factors.clear or min(table.shape) < 2 or table.shape[1] > _ALL_COMPONENTS:
         return by_factors, by_few

@@ -20,7 +20,7 @@ from eckart.wording import either
 CHUNK = 1 << 20
 _WEB = ("http://", "https://", "ftp://", "s3://", "gs://", "file://")
 GZIP_MAGIC = b"\x1f\x8b"
-_PARSING = 4
+PARSING = 4
 """Memory of a text during parsing relative to its size: bytes, cells and numbers."""
 
 
@@ -49,7 +49,7 @@ class OpenedFile:
     def read(self) -> bytes:
         """The whole content, decompressed if it is gzip."""
         check_fits(self.size, self.name, "reading the file")
-        check_whole(_PARSING * self.size, self.name, self.memory)
+        check_whole(PARSING * self.size, self.name, self.memory)
         if self.packed:
             return b"".join(self.unpacked())
         with self.stream() as stream:
@@ -65,7 +65,7 @@ class OpenedFile:
                 size += len(chunk)
                 check_expansion(size, self.size, self.name, self.max_expansion, whole=whole)
                 if whole:
-                    check_whole(_PARSING * size, self.name, self.memory)
+                    check_whole(PARSING * size, self.name, self.memory)
                 yield chunk
         if not size:
             raise FileError(f"{self.name} is empty after decompression. Check that the file was written completely.")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from eckart.engine.blocks.source import MemoryRows, Metadata, RowSource, Source
-from eckart.environment import MAX_EXPANSION, free_memory
+from eckart.environment import MAX_EXPANSION, SMALL, free_memory
 from eckart.errors import FileError, ParameterError
 from eckart.files import ZARR_MARKS
 from eckart.io.arrays.npy import check_size, precision_notes, read_header, refuse_shape
@@ -18,8 +18,8 @@ from eckart.io.arrays.npz_table import npz_table_rows
 from eckart.io.arrays.probe import check_metadata
 from eckart.io.arrays.stored import stored_rows
 from eckart.io.arrow.parquet import ENTRIES_NOTE
-from eckart.io.arrow.rows import arrow_rows, parquet_rows
-from eckart.io.bytes import OpenedFile, open_path, shown
+from eckart.io.arrow.rows import ArrowRows, arrow_rows, parquet_rows
+from eckart.io.bytes import PARSING, OpenedFile, open_path, shown
 from eckart.io.entries.spooled import SpooledRows, spooled_rows
 from eckart.io.entries.triplets import EntryBlocks, market_entries, table_entries
 from eckart.io.guard import reading
@@ -28,7 +28,7 @@ from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.io.roles import MOST_NAMES
 from eckart.io.rows import FileState, NpyRows
 from eckart.io.several import files_below, hive_labels, stacked_sources
-from eckart.io.text.rows import text_rows
+from eckart.io.text.rows import DelimitedRows, text_rows
 from eckart.notes import Note
 from eckart.wording import assigned
 
@@ -61,12 +61,18 @@ def _rows_or_whole(
     rows = open_rows(path, memory=memory, options=options)
     if rows is None:
         return open_source(path, options, memory=memory)
-    return rows if by_rows or _stays_on_disk(rows, memory) else open_source(path, options)
+    if by_rows or _stays_on_disk(rows, memory):
+        return rows
+    # The limit applies to the texts of Arrow formats, whose size the matrix does not tell.
+    return open_source(path, options, memory=memory if isinstance(rows, ArrowRows) else None)
 
 
 def _stays_on_disk(rows: RowSource, memory: int | None) -> bool:
     # Read what was sorted on disk from there: parsing it again would take several times the memory of the numbers.
-    return isinstance(rows, SpooledRows) or too_large(rows, memory)
+    if isinstance(rows, SpooledRows) or too_large(rows, memory):
+        return True
+    # Text takes memory whatever the matrix takes.
+    return isinstance(rows, DelimitedRows) and memory is not None and PARSING * rows.state.size > max(memory, SMALL)
 
 
 def _as_table(place: str, o: ReadOptions, memory: int | None) -> RowSource | None:

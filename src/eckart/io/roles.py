@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import MemorySource, Metadata
+from eckart.environment import SMALL, free_memory, say_bytes
 from eckart.errors import FileError, ParameterError
 from eckart.formatting import about_columns, counted
 from eckart.formatting import listed as listed
@@ -115,12 +116,15 @@ def check_row_names(asked: str | None, available: Sequence[str], name: str) -> N
         )
 
 
-def names_dropped(columns: Sequence[str]) -> Note:
-    """A note that these columns do not name or label the rows, because there are too many rows."""
-    return Note(
-        "names_dropped",
-        f"The names and labels in {listed(columns)} were dropped, because there are more than {MOST_NAMES:,} rows.",
-    )
+def names_dropped(columns: Sequence[str], most: int | None = None) -> Note:
+    """A note that these columns do not name or label the rows: too many rows, or more than `most` bytes of text."""
+    cause = f"there are more than {MOST_NAMES:,} rows" if most is None else f"they take more than {say_bytes(most)}"
+    return Note("names_dropped", f"The names and labels in {listed(columns)} were dropped, because {cause}.")
+
+
+def most_text(memory: int | None) -> int:
+    """Bytes that the names and labels of the rows may take. Python's copy of a text may be several times larger."""
+    return max((free_memory() if memory is None else memory) // 4, SMALL)
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:

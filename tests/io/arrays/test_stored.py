@@ -133,3 +133,18 @@ def test_arrays_in_groups_that_are_not_read_are_named(tmp_path, door):
         np.testing.assert_allclose(d.values, ek.decompose(rows, k=1).values)
         assert not ek.decompose(given, k=1, key="x").notes
         assert not ek.decompose(given, k=1, key="run/y").notes
+
+
+def test_names_of_variable_length_that_share_one_text_are_counted(tmp_path):
+    """Every name of an HDF5 file refers to a text in it, so many names may be one long text."""
+    path, count = tmp_path / "cells.h5ad", 4000
+    with h5py.File(path, "w") as file:
+        file.create_dataset("X", data=np.ones((count, 2)))
+        names = np.array(["x" * 50_000, *map(str, range(1, count))], dtype=object)
+        file.create_group("obs").create_dataset("_index", data=names)
+        place = file["obs/_index"].id.get_offset()
+    content = bytearray(path.read_bytes())
+    content[place : place + 16 * count] = content[place : place + 16] * count
+    path.write_bytes(content)
+    with pytest.raises(MemoryBudgetError, match=r"the list of names in 'obs' takes [\d.]+ MB"):
+        ek.open_data(path, memory="100MB")

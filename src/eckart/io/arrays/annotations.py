@@ -13,10 +13,12 @@ import numpy as np
 
 from eckart.environment import check_piece
 from eckart.errors import FileError, ParameterError
-from eckart.io.arrays.containers import Container, open_container
+from eckart.io.arrays.containers import Container, Hdf5, open_container
 
 _NAMES = ("_index", "index", "cell_id", "gene_id")
 _MOST_NAMES = 1_000_000
+_READ_AT_ONCE = 1 << 8
+"""Number of names of variable length that are read before their size is checked."""
 _TRUTHS = {"True": True, "False": False, "true": True, "false": False}
 
 
@@ -135,7 +137,17 @@ def _check(container: Container, array: Any, place: str, size: int, name: str, m
 
 def _texts(container: Container, array: Any, place: str, size: int, name: str, memory: int | None) -> tuple[str, ...]:
     _check(container, array, place, size, name, memory)
-    return _decoded(array[:], place, name)
+    step = size
+    if np.dtype(array.dtype).kind in "OT":  # Zarr decodes a whole chunk for every name
+        step = _READ_AT_ONCE if isinstance(container, Hdf5) else int(array.chunks[0])
+    found: list[str] = []
+    total = 0
+    for start in range(0, size, max(step, 1)):
+        found += _decoded(array[start : start + step], place, name)
+        # Many names of variable length may be one text in the file.
+        total += sum(map(len, found[start:]))
+        check_piece(total, name, f"the list of names in {place.partition('/')[0]!r}", memory)
+    return tuple(found)
 
 
 def _decoded(values: Any, place: str, name: str) -> tuple[str, ...]:

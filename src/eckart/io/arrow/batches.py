@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from eckart.environment import check_piece
-from eckart.io.arrow.footer import Span, batch_heads, metadata_spans
+from eckart.io.arrow.footer import Span, batch_heads, decoded_sizes, dictionary_size, metadata_spans
 from eckart.io.arrow.pieces import fill_rows
 from eckart.io.arrow.plain_columns import element_type, width_of
 from eckart.io.rows import FileState
@@ -50,6 +50,7 @@ class ArrowPieces:
         self._kept: tuple[int, dict[int, pa.Array]] | None = None
         self._readers: dict[tuple[int, ...], Any] = {}
         self._places: Any = None
+        self._text_sizes: list[int] | None = None
 
     def counts(self) -> list[int]:
         """The rows of the batches according to the metadata; every read compares them with the batch."""
@@ -76,6 +77,18 @@ class ArrowPieces:
         decoded = sum(_bits(kind) for kind in types if packed or not _is_fixed(kind))
         most = max(head.rows for head in self._heads)
         check_piece(most * decoded // 8, name, f"one record batch of {most:,} rows", memory)
+        with Path(self.path).open("rb", buffering=0) as stream:
+            dictionaries = dictionary_size(_Bytes(stream, self._size))
+        check_piece(dictionaries, name, "the list of dictionaries of the columns", memory)
+
+    def text_size(self, group: int) -> int:
+        """The decoded size of the batch without the columns of numbers: an upper bound."""
+        if self._text_sizes is None:
+            with Path(self.path).open("rb", buffering=0) as stream:
+                sizes = decoded_sizes(_Bytes(stream, self._size))
+            numbers = sum(_bits(field.type) for field in self.schema if _is_fixed(field.type))
+            self._text_sizes = [size - head.rows * numbers // 8 for size, head in zip(sizes, self._heads, strict=True)]
+        return max(self._text_sizes[group], 0)
 
     def read(self, group: int, first: int, count: int) -> Iterator[dict[int, pa.Array]]:
         columns = self._columns(group)

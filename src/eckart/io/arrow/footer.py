@@ -1,8 +1,9 @@
-"""The record batches listed in the footer of an Arrow file: their rows, and whether they are compressed.
+"""The record batches listed in the footer of an Arrow file: their rows, and their size after decompression.
 
 PyArrow gives the number of rows of a batch only with the batch itself, which it decodes whole if it is compressed. The
-metadata contain both. They are FlatBuffers [1]: a table begins with the distance to its vtable, which lists the
-positions of its fields. Layout of the file: ... batches, footer, length of the footer (int32), "ARROW1" [2].
+metadata contain both, and every compressed buffer begins with its size. The metadata are FlatBuffers [1]: a table
+begins with the distance to its vtable, which lists the positions of its fields. Layout of the file: ... batches,
+footer, length of the footer (int32), "ARROW1" [2].
 
 [1] https://flatbuffers.dev/internals/
 [2] https://arrow.apache.org/docs/format/Columnar.html#ipc-file-format
@@ -28,6 +29,8 @@ class Bytes(Protocol):
 
 _DICTIONARIES, _BATCHES = 2, 3
 """Fields of the footer."""
+_DICTIONARY_HEADER, _BATCH_HEADER = b"\x02", b"\x03"
+"""Kinds of messages."""
 
 
 class Span(NamedTuple):
@@ -70,10 +73,55 @@ def _blocks(file: Bytes, field: int) -> list[Span]:
     return found
 
 
-def _head(file: Bytes, place: int) -> BatchHead:
+def decoded_sizes(file: Bytes) -> list[int]:
+    """Bytes of the decompressed buffers of each record batch."""
+    return [_decoded_size(file, span) for span in _blocks(file, _BATCHES)]
+
+
+def dictionary_size(file: Bytes) -> int:
+    """Bytes of the decompressed buffers of all dictionaries."""
+    return sum(_decoded_size(file, span, dictionary=True) for span in _blocks(file, _DICTIONARIES))
+
+
+def message_size(metadata: Bytes, body: Bytes) -> int:
+    """Bytes of the decompressed buffers of a message of a stream; 0 if it has none."""
+    message = _Table.at_root(metadata, 0)
+    kind = message.field(1)
+    header = metadata[kind : kind + 1] if kind else b""
+    if header not in (_DICTIONARY_HEADER, _BATCH_HEADER):
+        return 0
+    return _buffers_size(_batch(message, dictionary=header == _DICTIONARY_HEADER), body, 0)
+
+
+def _decoded_size(file: Bytes, span: Span, *, dictionary: bool = False) -> int:
+    return _buffers_size(_batch(_message(file, span.start), dictionary=dictionary), file, span.stop)
+
+
+def _buffers_size(batch: _Table, body: Bytes, start: int) -> int:
+    """Bytes of the buffers of a batch; a compressed buffer begins with its size, or with -1 if it is stored."""
+    place = batch.vector(2)
+    count, size = _integer(batch.file, place, "<I") if place else 0, 0
+    packed = bool(batch.field(3))
+    for buffer in range(place + 4, place + 4 + 16 * count, 16):
+        offset, length = _integer(batch.file, buffer, "<q"), _integer(batch.file, buffer + 8, "<q")
+        stated = _integer(body, start + offset, "<q") if packed and length >= 8 else length
+        size += max(stated if stated >= 0 else length, 0)
+    return size
+
+
+def _message(file: Bytes, place: int) -> _Table:
     marked = _integer(file, place, "<I") == 0xFFFFFFFF  # files before version 0.15 have no mark
-    message = _Table.at_root(file, place + (8 if marked else 4))
-    batch = _Table(file, message.follow(2))
+    return _Table.at_root(file, place + (8 if marked else 4))
+
+
+def _batch(message: _Table, *, dictionary: bool = False) -> _Table:
+    """The record batch of a message; that of a dictionary is inside its header."""
+    batch = _Table(message.file, message.follow(2))
+    return _Table(batch.file, batch.follow(1)) if dictionary else batch
+
+
+def _head(file: Bytes, place: int) -> BatchHead:
+    batch = _batch(_message(file, place))
     rows = batch.field(0)
     return BatchHead(_integer(file, rows, "<q") if rows else 0, bool(batch.field(3)))
 

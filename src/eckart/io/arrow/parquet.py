@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from eckart.engine.blocks.source import MemorySource, Metadata
@@ -12,13 +13,14 @@ from eckart.errors import FileError
 from eckart.fingerprint import FileState
 from eckart.io.arrow.batches import ArrowPieces
 from eckart.io.arrow.columns import matrix_of
+from eckart.io.arrow.footer import message_size
 from eckart.io.arrow.pieces import ParquetPieces, arrow_input, check_layout, text_columns
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.arrow.rows import arrow_layout
 from eckart.io.bytes import OpenedFile
 from eckart.io.entries.triplets import read_entries, table_entries
 from eckart.io.guard import reading
-from eckart.io.roles import refuse_empty
+from eckart.io.roles import most_text, names_dropped, refuse_empty
 from eckart.notes import Note
 from eckart.wording import AS_PARQUET
 
@@ -79,15 +81,23 @@ def _from_pieces(
     rows, wanted, name = sum(counts), len(roles.columns) + len(roles.texts), opened.name
     refuse_empty(rows, len(roles.columns), name)
     check_fits(rows * wanted * 8, name, f"a table of {rows} rows and {wanted} columns")
-    check_whole(2 * rows * wanted * 8, name, opened.memory)  # texts and decoded columns, and as a matrix
+    check_whole(2 * rows * len(roles.columns) * 8, name, opened.memory)  # decoded columns, and as a matrix
     kept = [(group, count) for group, count in enumerate(counts) if count]
-    texts = text_columns(pieces(roles.texts), kept, name, piece) if roles.texts else {}
+    most = most_text(opened.memory)
+    texts = text_columns(pieces(roles.texts), kept, name, piece, most) if roles.texts else {}
     matrix, numbers, start = empty_matrix(roles, rows), pieces(roles.numbers), 0
     for group, count in kept:
         with reading(name, f"{piece} {group + 1}"):
             numbers.fill(matrix[start : start + count], group, 0, name)
         start += count
-    return source_of(roles, {j: texts[j] for j in roles.texts}, matrix, name)
+    found = source_of(roles, {j: texts[j] for j in roles.texts} if texts else {}, matrix, name)
+    return found if texts is not None else _without_texts(found, roles, most)
+
+
+def _without_texts(found: MemorySource, roles: Roles, most: int) -> MemorySource:
+    """The same with a note that the texts take more than `most` bytes."""
+    note = names_dropped([roles.names[j] for j in roles.texts], most)
+    return replace(found, metadata=replace(found.metadata, notes=(*found.metadata.notes, note)))
 
 
 def _read_stream(opened: OpenedFile, row_names: str | None, *, in_file: bool) -> MemorySource:
@@ -100,6 +110,8 @@ def _read_stream(opened: OpenedFile, row_names: str | None, *, in_file: bool) ->
 
     check_whole(3 * opened.size, opened.name, opened.memory)
     with opened.stream() as file, pa.BufferReader(file.read()) as stream:
+        if not in_file:
+            _check_messages(stream, opened)
         table = ipc.open_file(stream).read_all() if in_file else _whole_stream(stream, opened.name)
     roles = roles_of(table.schema, opened.name, row_names)
     for j in (*roles.numbers, *roles.texts):
@@ -107,6 +119,32 @@ def _read_stream(opened: OpenedFile, row_names: str | None, *, in_file: bool) ->
     refuse_empty(table.num_rows, len(roles.columns), opened.name)
     matrix = matrix_of([table.column(j) for j in roles.numbers], table.num_rows, opened.name)
     return source_of(roles, {j: table.column(j) for j in roles.texts}, matrix, opened.name)
+
+
+def _check_messages(stream: pa.BufferReader, opened: OpenedFile) -> None:
+    """Refuse a stream whose compressed batches decode to more than the allowed memory."""
+    from pyarrow import ipc
+
+    size = 0
+    for message in ipc.MessageReader.open_stream(stream):
+        size += message_size(message.metadata.to_pybytes(), _Body(message.body))
+        check_fits(2 * size, opened.name, "decompressing the file")
+        check_whole(2 * size + opened.size, opened.name, opened.memory)
+    stream.seek(0)
+
+
+@dataclass(frozen=True)
+class _Body:
+    """The body of a message, which slices into bytes."""
+
+    buffer: pa.Buffer | None
+
+    def __len__(self) -> int:
+        return 0 if self.buffer is None else int(self.buffer.size)
+
+    def __getitem__(self, span: slice) -> bytes:
+        start, stop, _ = span.indices(len(self))
+        return b"" if self.buffer is None else self.buffer.slice(start, max(stop - start, 0)).to_pybytes()
 
 
 def _whole_stream(stream: pa.BufferReader, name: str) -> pa.Table:

@@ -25,8 +25,10 @@ _FOR_DICTIONARIES = frozenset({0, 2, 3, 4, 8})
 """PLAIN, PLAIN_DICTIONARY, RLE, BIT_PACKED, RLE_DICTIONARY: PyArrow can decode texts in these to dictionaries."""
 _MOST_BYTES = 1 << 24
 """Longer footers are not parsed: the reason of a failure is then PyArrow's."""
+_MOST_CHUNKS = 1 << 14
+"""Footers of more column chunks are not parsed for their sizes, because that takes long."""
 _DEEPEST = 32
-_ROW_GROUPS, _ALGORITHM, _COLUMNS, _METADATA, _CRYPTO_METADATA, _ENCODINGS, _PATH = 4, 8, 1, 3, 8, 2, 3
+_ROW_GROUPS, _ALGORITHM, _COLUMNS, _METADATA, _CRYPTO_METADATA, _ENCODINGS, _PATH, _DECODED = 4, 8, 1, 3, 8, 2, 3, 6
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT, _UUID = 1, 2, 3, 7, 8, 9, 10, 11, 12, 13
 
 
@@ -67,11 +69,32 @@ def only_as_strings(place: str | pa.NativeFile, columns: list[str]) -> bool:
     return not found <= _FOR_DICTIONARIES
 
 
+def decoded_sizes(place: str | pa.NativeFile, columns: list[str], groups: int, width: int) -> list[int]:
+    """Bytes of the decompressed pages of these columns in each row group; zeros if the footer does not state them."""
+    sizes = [0] * groups
+    if not columns or groups * width > _MOST_CHUNKS:
+        return sizes
+    found, names = _groups(_parsed(_footer(place)[0])), [name.encode() for name in columns]
+    for number, chunks in enumerate(found[:groups]):
+        for chunk in chunks:
+            meta = chunk.get(_METADATA)
+            path = meta.get(_PATH) if isinstance(meta, dict) else None
+            size = meta.get(_DECODED) if isinstance(meta, dict) else None
+            if isinstance(path, list) and path and path[0] in names and isinstance(size, int):
+                sizes[number] += max(size, 0)
+    return sizes
+
+
 def _chunks(meta: dict[int, Any]) -> list[dict[int, Any]]:
     """The column chunks of all row groups that have the form of one."""
+    return [chunk for chunks in _groups(meta) for chunk in chunks]
+
+
+def _groups(meta: dict[int, Any]) -> list[list[dict[int, Any]]]:
+    """The column chunks of each row group."""
     groups = meta.get(_ROW_GROUPS)
     lists = [group.get(_COLUMNS) for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
-    return [chunk for chunks in lists if isinstance(chunks, list) for chunk in chunks if isinstance(chunk, dict)]
+    return [[chunk for chunk in chunks if isinstance(chunk, dict)] for chunks in lists if isinstance(chunks, list)]
 
 
 def _footer(place: str | pa.NativeFile) -> tuple[bytes, bytes]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from eckart.environment import SMALL, check_piece, free_memory
 from eckart.io.arrow.columns import kind_of, matrix_of
-from eckart.io.arrow.parquet_footer import only_as_strings, parquet_errors
+from eckart.io.arrow.parquet_footer import decoded_sizes, only_as_strings, parquet_errors
 from eckart.io.arrow.plain_columns import width_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading
@@ -33,6 +33,8 @@ _BUFFER_BYTES = 1 << 24
 """Read ahead from the file, for all columns together."""
 _PAGE_BYTES = 1 << 20
 """Default size of a page of a column, before compression."""
+_STRINGS = 1 << 8
+"""Number of rows decoded at a time if texts are in an encoding that PyArrow does not read as dictionaries."""
 _HELD_BYTES = 1 << 23
 """Rows decoded at a time if a row group is decoded a few columns at a time; blocks may be much smaller."""
 
@@ -52,6 +54,7 @@ class ParquetPieces:
         self.schema, self.wanted = meta.schema.to_arrow_schema(), sorted(wanted)
         self._widths = [width_of(self.schema.field(j).type) or 1 for j in self.wanted]
         self._place_of_file, self._meta = place, meta
+        self._has_texts = any(kind_of(self.schema.field(j).type) == "text" for j in self.wanted)
         self._texts = [self.schema.names[j] for j in self.wanted if kind_of(self.schema.field(j).type) == "text"]
         # Buffered, so that a column of a row group is read page by page.
         largest = max((meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)), default=0)
@@ -62,6 +65,7 @@ class ParquetPieces:
         self._batches: Iterator[pa.RecordBatch] = iter(())
         self._group, self._place = -1, 0
         self._rest: pa.RecordBatch | None = None
+        self._text_sizes: list[int] | None = None
         self._held: tuple[int, int, np.ndarray] | None = None
         """(row group, first row, rows) decoded in advance."""
 
@@ -172,8 +176,18 @@ class ParquetPieces:
         with parquet_errors(self._place_of_file):
             yield from batches
 
+    def text_size(self, group: int) -> int:
+        if self._text_sizes is None:
+            meta = self.file.metadata
+            names = [self.schema.names[j] for j in self.wanted]
+            self._text_sizes = decoded_sizes(self._place_of_file, names, meta.num_row_groups, meta.num_columns)
+        return self._text_sizes[group]
+
     def _begin(self, group: int) -> None:
         width = 8 * max(sum(self._widths), 1)
+        if self._has_texts and not self._texts:
+            # Strings with a common beginning may be stored once, so their size in the file does not limit them.
+            width = max(width, _BATCH_BYTES // _STRINGS)
         threads = self._threads and self._decoded_bytes(group) > _BATCH_BYTES
         rows = max(1, _BATCH_BYTES // width, min(_WIDE_BATCH_ROWS, _WIDE_BATCH_BYTES // width))
         names = selection(self.schema, self.wanted)
@@ -267,18 +281,44 @@ class Pieces(Protocol):
 
     def read(self, group: int, first: int, count: int) -> Iterator[dict[int, pa.Array]]: ...
 
+    def text_size(self, group: int) -> int:
+        """Bytes of text that reading a piece decodes at once, if the file states them; otherwise 0."""
+        ...
+
 
 def text_columns(
-    reader: Pieces, counts: Iterable[tuple[int, int]], name: str, piece: str
-) -> dict[int, pa.ChunkedArray]:
-    """The complete columns of the pieces (number, rows) that name or label the rows. Errors call one `piece`."""
+    reader: Pieces, counts: Iterable[tuple[int, int]], name: str, piece: str, most: int
+) -> dict[int, pa.ChunkedArray] | None:
+    """The complete columns of the pieces (number, rows) that name or label the rows. Errors call one `piece`.
+
+    None if they take more than `most` bytes: a compressed file may contain many times its size in text.
+    """
     import pyarrow as pa
 
     found: dict[int, list[pa.Array]] = {j: [] for j in reader.wanted}
+    size = 0
     for group, count in counts:
         with reading(name, f"{piece} {group + 1}"):
+            if size + reader.text_size(group) > most:
+                return None
             for columns in reader.read(group, 0, count):
                 for j, column in columns.items():
                     column.validate(full=True)
-                    found[j] += column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+                    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+                    chunks = [_compact(chunk) for chunk in chunks]
+                    size += sum(chunk.nbytes for chunk in chunks)
+                    found[j] += chunks
+                if size > most:
+                    return None
     return {j: pa.chunked_array(chunks) for j, chunks in found.items()}
+
+
+def _compact(chunk: pa.Array) -> pa.Array:
+    """The same values; a dictionary without the values that do not occur, because every batch has its own copy."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(chunk.type) or len(chunk.dictionary) <= len(chunk):
+        return chunk
+    used = pc.drop_null(pc.unique(chunk.indices))
+    return pa.DictionaryArray.from_arrays(pc.index_in(chunk.indices, used), chunk.dictionary.take(used))

@@ -22,7 +22,7 @@ from eckart.io.arrow.pieces import ParquetPieces, check_layout, text_columns
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
-from eckart.io.roles import MOST_NAMES, names_dropped, quoted, refuse_empty
+from eckart.io.roles import MOST_NAMES, most_text, names_dropped, quoted, refuse_empty
 from eckart.io.rows import FileState, PiecedRows
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def parquet_rows(
         with reading(shown(state.path), kind="Parquet file"):
             ParquetPieces(state.path, roles.numbers, memory).check_sizes(PurePath(state.path).name, memory)
     refuse_empty(sum(counts), len(roles.columns), where)
-    return replace(_assembled(states, pieces, counts, roles, name, parquet=True), memory=memory)
+    return replace(_assembled(states, pieces, counts, roles, name, memory, parquet=True), memory=memory)
 
 
 def _difference(first: Any, second: Any) -> str:
@@ -151,7 +151,7 @@ def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str |
         roles, counts = arrow_layout(state, shown(path), row_names, memory)
     refuse_empty(sum(counts), len(roles.columns), shown(path))
     pieces = [(0, i) for i in range(len(counts))]
-    return _assembled((state,), pieces, counts, roles, name, parquet=False)
+    return _assembled((state,), pieces, counts, roles, name, memory, parquet=False)
 
 
 def arrow_layout(
@@ -171,6 +171,7 @@ def _assembled(
     counts: list[int],
     roles: Roles,
     name: str,
+    memory: int | None,
     *,
     parquet: bool,
 ) -> ArrowRows:
@@ -178,10 +179,12 @@ def _assembled(
     counts = [count for count in counts if count]
     edges = (0, *itertools.accumulate(counts))
     few = edges[-1] <= MOST_NAMES
-    texts = _texts(states, pieces, counts, roles, parquet) if few else {}
-    metadata = source_of(roles, texts, empty_matrix(roles), name).metadata
-    if roles.texts and not few:
-        metadata = replace(metadata, notes=(*metadata.notes, names_dropped([roles.names[j] for j in roles.texts])))
+    most = most_text(memory) if few else 0
+    texts = _texts(states, pieces, counts, roles, parquet, most) if few else None
+    metadata = source_of(roles, texts or {}, empty_matrix(roles), name).metadata
+    if roles.texts and texts is None:
+        note = names_dropped([roles.names[j] for j in roles.texts], most if few else None)
+        metadata = replace(metadata, notes=(*metadata.notes, note))
     long = tuple(long_integers(roles.types))
     return ArrowRows(states, tuple(pieces), edges, roles.numbers, roles.single, parquet, metadata, long)
 
@@ -192,9 +195,14 @@ def _pieces_of(file: int, pieces: list[tuple[int, int]], counts: list[int]) -> l
 
 
 def _texts(
-    states: tuple[FileState, ...], pieces: list[tuple[int, int]], counts: list[int], roles: Roles, parquet: bool
-) -> dict[int, pa.ChunkedArray]:
-    """The complete columns that name or label the rows."""
+    states: tuple[FileState, ...],
+    pieces: list[tuple[int, int]],
+    counts: list[int],
+    roles: Roles,
+    parquet: bool,
+    most: int,
+) -> dict[int, pa.ChunkedArray] | None:
+    """The complete columns that name or label the rows; None if they take more than `most` bytes."""
     import pyarrow as pa
 
     if not roles.texts:
@@ -205,6 +213,10 @@ def _texts(
         with reading(shown(state.path), kind=kind):
             reader = ParquetPieces(state.path, roles.texts) if parquet else ArrowPieces(state, roles.texts)
             own = _pieces_of(number, pieces, counts)
-            for j, column in (text_columns(reader, own, shown(state.path), piece) if own else {}).items():
+            columns = text_columns(reader, own, shown(state.path), piece, most) if own else {}
+            if columns is None:
+                return None
+            for j, column in columns.items():
                 found[j] += column.chunks
+                most -= column.nbytes
     return {j: pa.chunked_array(chunks) for j, chunks in found.items()}

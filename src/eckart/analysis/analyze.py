@@ -11,10 +11,11 @@ import numpy as np
 from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.clusters import Clusters, clusters
-from eckart.analysis.column_roles import column_roles, label_role
+from eckart.analysis.column_roles import column_roles
 from eckart.analysis.data_notes import data_notes
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
+from eckart.analysis.long_tables import note_on_lines, value_lines
 from eckart.analysis.measures import svd_details
 from eckart.analysis.recommendation import Recommendation, has_one_direction, recommend, why_these
 from eckart.analysis.square_tables import (
@@ -38,11 +39,9 @@ from eckart.errors import EckartError, InputError, ParameterError
 from eckart.fitted import decomposition_of, is_model
 from eckart.io.arrays.sparse import canonical
 from eckart.io.columns import compare_names
-from eckart.io.entries.rating_lines import RatingLines, is_rating, rating_lines
 from eckart.io.identifiers import without_identifiers
 from eckart.io.open_data import open_with
 from eckart.io.read_options import split_options
-from eckart.io.roles import quoted
 from eckart.notes import Note, code_of
 from eckart.options import check_choice, memory_bytes
 from eckart.rank.choose import choose_rank
@@ -50,9 +49,7 @@ from eckart.rank.evidence import WHOLE, Options, needed
 from eckart.rank.verdict import RankChoice
 from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
-from eckart.wording import either
 
-_RECOMMEND = "'eckart recommend'"
 _EVERY_RULE = 100_000
 """Up to this many cells, all rank rules are applied. Above it, only rules that need no random tables."""
 _MOST_SCORES = 20_000_000
@@ -183,10 +180,10 @@ def _of_table(
     metadata = getattr(problem.table, "metadata", Metadata())
     matrix, lines = _matrix_of(problem.table), None
     if problem.method.name == "pca" and isinstance(matrix, np.ndarray):
-        lines = _value_lines(matrix, metadata)
+        lines = value_lines(matrix, metadata)
     # Such lines consist of identifiers, so advice to leave these out would be wrong.
     found = [note for note in d.notes if lines is None or code_of(note) != "numbering_column"]
-    d = replace(d.on_host(), notes=(*_long_form(lines, metadata), *problem.notes, *found))
+    d = replace(d.on_host(), notes=(*note_on_lines(lines, metadata), *problem.notes, *found))
     kept = {**problem.options, "method": problem.method.name}
     return _gathered(
         d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested
@@ -230,35 +227,6 @@ def _refuse_too_wide(table: DataSource) -> None:
             f"minutes and gigabytes of memory for more than {_MOST_COLUMNS:,} columns. Keep fewer columns, or "
             "decompose the table without a report."
         )
-
-
-def _value_lines(matrix: np.ndarray, metadata: Metadata) -> RatingLines | None:
-    """The entries of a table with one value per line; None if its lines are rows with names, or pairs mostly repeat."""
-    lines = rating_lines(matrix, metadata)
-    if lines is None or is_rating(lines.titles[2]):
-        return lines
-    named = not all(map(str.isdigit, metadata.row_names or ()))
-    return None if named or 2 * len(lines.values) <= len(matrix) else lines
-
-
-def _long_form(lines: RatingLines | None, metadata: Metadata) -> list[Note]:
-    """A note on a table with one value per line, whose components mean nothing."""
-    if lines is None:
-        return []
-    row, column, number = lines.titles
-    if label_role(column, metadata.labels.get(column, ())) == "date":
-        row, column = column, row
-    row, column, number = quoted(row), quoted(column), quoted(number)
-    seen = f"Each line has one value of a table: a row ({row}), a column ({column}) and a number ({number})."
-    if is_rating(lines.titles[2]):
-        remedy = f"Use {either('eckart.Ratings', _RECOMMEND)} instead of a decomposition."
-    else:
-        remedy = (
-            f"First reshape the data to one line per {row} and one column per {column}, for example with "
-            "pandas.pivot_table."
-        )
-    code = "rating_lines" if is_rating(lines.titles[2]) else "long_table"
-    return [Note(code, f"{seen} The components of such a list would be meaningless. {remedy}")]
 
 
 def _matrix_of(table: DataSource) -> Matrix | None:

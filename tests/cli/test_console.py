@@ -279,7 +279,35 @@ class TestProcess:
             ["sh", "-c", f"{shlex.join(arguments)} >&-"], capture_output=True, text=True, check=False, cwd=folder
         )
         assert done.returncode == 1
-        assert "standard output is closed" in done.stderr
+        assert "Standard output is closed" in done.stderr
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+    @pytest.mark.parametrize("command", ["--help", "--version", "rank x.csv --json", "convert x.csv y.npy --json"])
+    @pytest.mark.parametrize("output", [">&-", ">/dev/full"])
+    def test_result_that_cannot_be_printed_is_an_error(self, command: str, output: str, folder: Path) -> None:
+        (folder / "x.csv").write_text("a,b\n1,2\n4,3\n2,2\n")
+        done = subprocess.run(
+            f"{shlex.quote(sys.executable)} -m eckart {command} {output}",
+            shell=True, capture_output=True, text=True, check=False, cwd=folder,
+        )  # fmt: skip
+        assert done.returncode == 1
+        assert "Error: Standard output" in done.stderr
+        assert "Traceback" not in done.stderr
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+    @pytest.mark.parametrize("closed", ["2>/dev/full", "2>/dev/full >/dev/full", ">&- 2>/dev/full"])
+    def test_messages_that_cannot_be_printed_do_not_stop_the_work(self, closed: str, folder: Path) -> None:
+        command = f"{shlex.quote(sys.executable)} -m eckart fit {shlex.quote(str(ARRESTS))} -k 1 -o m.eckart {closed}"
+        subprocess.run(["sh", "-c", command], check=True, cwd=folder)
+        assert eckart.load(folder / "m.eckart").k == 1
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+    @pytest.mark.parametrize("output", [">&-", ">/dev/full"])
+    def test_error_whose_document_cannot_be_printed_is_still_told(self, output: str, folder: Path) -> None:
+        command = f"{shlex.quote(sys.executable)} -m eckart rank nofile.csv --json {output}"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, cwd=folder)
+        assert done.returncode == 2
+        assert done.stderr == "Error: 'nofile.csv' does not exist. Check the path.\n"
 
     @pytest.mark.skipif(
         os.name != "posix" or not Path("/proc/self").exists(), reason="needs a folder nobody may write to"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import importlib
+import io
 import itertools
 import os
 import signal
@@ -18,7 +19,7 @@ import click
 from click.exceptions import Abort, Exit
 
 from eckart import cleanup
-from eckart.cli.console import Console, one_line
+from eckart.cli.console import Console, one_line, report
 from eckart.cli.option_hints import with_suggestions
 
 if TYPE_CHECKING:
@@ -54,11 +55,14 @@ def standard_input() -> TextIO:
     return sys.stdin
 
 
-def standard_output() -> TextIO:
-    """Standard output, which may be closed."""
-    if sys.stdout is None:
-        raise Failed("'-' means standard output, but standard output is closed. Give the name of a file with -o.")
-    return sys.stdout
+class _ClosedOutput(io.RawIOBase):
+    """Takes the place of a closed standard output, whose results would otherwise be lost without an error."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _data: object) -> int:
+        raise Failed("Standard output is closed, so the result cannot be printed. Leave standard output open.")
 
 
 @contextlib.contextmanager
@@ -109,6 +113,8 @@ def _open_closed_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(_ClosedOutput(), encoding="utf-8", write_through=True)
 
 
 class Application(click.Group):
@@ -136,21 +142,26 @@ class Application(click.Group):
 
     def _run(self, console: Console, *args: Any, **extra: Any) -> int:
         try:
-            code = super().main(*args, **{**extra, "standalone_mode": False, "obj": console})
+            code = self._exit_code(*args, **{**extra, "standalone_mode": False, "obj": console})
         except click.ClickException as error:
             _tell(console, with_suggestions(error) if isinstance(error, click.NoSuchOption) else error)
             return error.exit_code
         except (Abort, KeyboardInterrupt) as stop:
             cause = stop.__cause__ if isinstance(stop, Abort) else stop
-            click.echo(str(cause or "") or "Interrupted. No incomplete files were left behind.", err=True)
+            report(str(cause or "") or "Interrupted. No incomplete files were left behind.")
             return INTERRUPTED
         return code if isinstance(code, int) else 0
+
+    def _exit_code(self, *args: Any, **extra: Any) -> object:
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:  # the help and the version are printed before `invoke`
+            raise translated(error) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             result = super().invoke(ctx)
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
         except (click.ClickException, Exit, Abort):
             raise
         except BrokenPipeError:
@@ -233,8 +244,12 @@ def _tell(console: Console, error: click.ClickException) -> None:
             message, hint, head = in_language(message), in_language(hint), tr("Error:")
     message = f"{message} {hint}".rstrip()
     if console.json:
-        console.document(error={"kind": _kind(error), "exit_code": error.exit_code, "message": message})
-    click.echo(click.style(head, fg="red", bold=True) + f" {message}", err=True, color=_colour())
+        try:
+            console.document(error={"kind": _kind(error), "exit_code": error.exit_code, "message": message})
+            sys.stdout.flush()
+        except (OSError, Failed):
+            _let_go_of_output()
+    report(click.style(head, fg="red", bold=True) + f" {message}", color=_colour())
 
 
 def _language(given: Sequence[object]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from eckart.cli import numbers
-from eckart.cli.app import standard_output
 from eckart.cli.console import Console
 from eckart.cli.options import Command, ReadingOptions, gathered, reading, results_option, with_console
 from eckart.formatting import counted, percent
@@ -368,7 +368,7 @@ def _deliver_all(console: Console, space: Concepts, rankings: Rankings) -> None:
         hits: Any = rankings.to_dict()["rows"]
         console.document(rows=[{"name": name(i), "hits": found} for i, found in enumerate(hits)])
         return
-    writer = csv.writer(standard_output(), lineterminator="\n")
+    writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(("row", "column", "score"))
     for i, ranking in enumerate(rankings):
         writer.writerows((name(i), hit.name, hit.score) for hit in ranking)

@@ -38,7 +38,7 @@ class Console:
     def say(self, text: str) -> None:
         """One line for people, on standard error."""
         if not self.quiet and not self.json:
-            click.echo(one_line(text), err=True)
+            report(one_line(text))
 
     def say_all(self, lines: Sequence[str]) -> None:
         for line in lines:
@@ -87,6 +87,12 @@ class Console:
                 self.say(f"Warning: {heard[-1]}")
             elif self.debug:
                 self.say(f"{warning.category.__name__}: {warning.message} ({warning.filename}:{warning.lineno})")
+
+
+def report(message: str, color: bool | None = None) -> None:
+    """Write a message to standard error; it is lost if nothing can be written there, and the work goes on."""
+    with contextlib.suppress(OSError):
+        click.echo(message, err=True, color=color)
 
 
 def one_line(text: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import click
 
-from eckart.cli.app import standard_output
 from eckart.cli.console import Console
 from eckart.cli.options import with_console
 
@@ -36,7 +36,7 @@ def example(console: Console, name: str, listing: bool) -> None:
             values=table.values.tolist(),
         )
     else:
-        standard_output().buffer.write(datasets.path(name).read_bytes())
+        sys.stdout.buffer.write(datasets.path(name).read_bytes())
 
 
 def _list(console: Console) -> None:

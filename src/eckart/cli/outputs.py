@@ -9,6 +9,7 @@ import contextlib
 import csv
 import io
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import IO, Any
 import click
 import numpy as np
 
-from eckart.cli.app import Failed, Refused, standard_output
+from eckart.cli.app import Failed, Refused
 from eckart.cli.options import Output
 from eckart.errors import FileError, ReadError
 from eckart.files import input_conflict, is_replaceable, new_file
@@ -116,7 +117,7 @@ def writing() -> Iterator[None]:
 def write(sheet: Sheet, output: Output, *, guard: bool = False) -> None:
     """Write the sheet in the format given by the file name; CSV to standard output."""
     if output.path == "-":
-        write_csv(sheet, standard_output().buffer, guard=guard)
+        write_csv(sheet, sys.stdout.buffer, guard=guard)
         return
     kind = KINDS[Path(output.path).suffix.lower()]
     with writing(), new_file(output.path, overwrite=output.force) as file:

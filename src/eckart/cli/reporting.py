@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eckart.aliases import Keywords
-from eckart.cli.app import standard_output
 from eckart.cli.console import Console
 from eckart.cli.execution import ExecutionOptions, execution
 from eckart.cli.fitting import Job, decomposing, prepared
@@ -77,7 +76,7 @@ def report(
     found, warned = analysed(console, job)
     page = _written(console, found, output, title, command_line(job))
     if output.path == "-" and not console.json:
-        standard_output().buffer.write(page.encode("utf-8"))
+        sys.stdout.buffer.write(page.encode("utf-8"))
     if markdown:
         click.echo(_markdown(found, title or found.title), nl=False)
     else:

@@ -118,13 +118,10 @@ def test_objects_are_opened_at_once_with_their_names(adata):
     ("options", "hint"),
     [
         ({"n_components": 5}, r"pca\(\) got an unexpected keyword argument 'n_components'. Use n_comps="),
-        ({"svd_solver": "arpack"}, "Leave it out, or use solver="),
-        ({"random_state": 0}, "Use rng="),
-        ({"use_highly_variable": False}, "or mask_var=None for all genes"),
-        ({"chunked": True}, "Use memory="),
+        ({"obsm": "X_scvi"}, r"decompose\(adata, key='obsm/...'\)"),
     ],
 )
-def test_keywords_of_scanpy_are_refused_with_the_right_one(adata, options, hint):
+def test_other_keywords_are_refused_with_the_right_one(adata, options, hint):
     with pytest.raises(TypeError, match=hint):
         ek.single_cell.pca(adata, **options)
 
@@ -132,3 +129,62 @@ def test_keywords_of_scanpy_are_refused_with_the_right_one(adata, options, hint)
 def test_too_many_components_are_refused(adata):
     with pytest.raises(ParameterError, match="n_comps=500 is out of range: use a whole number from 1 to 25"):
         ek.single_cell.pca(adata, 500, mask_var=None)
+
+
+def stored(adata, **options):
+    """The scores of a PCA of all genes with these options."""
+    made = ek.single_cell.pca(adata, 4, copy=True, **options)
+    return made.obsm["X_pca"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"svd_solver": name} for name in ("arpack", "randomized", "auto", "full", "covariance_eigh", "lobpcg", None)),
+        {"svd_solver": "arpack", "random_state": 0},
+        {"random_state": np.random.RandomState(3)},
+        {"seed": 1},
+        {"chunked": True, "chunk_size": 20},
+        {"return_info": True},
+        {"use_highly_variable": None},
+        {"use_highly_variable": True},
+        {"mask_var": "highly_variable"},
+        {"mask_var": VARIABLE},
+    ],
+    ids=str,
+)
+def test_arguments_of_scanpy_give_the_same_scores(adata, options):
+    np.testing.assert_allclose(stored(adata, **options), stored(adata), atol=1e-5)
+
+
+def test_arguments_of_scanpy_choose_the_genes_and_the_type(adata):
+    np.testing.assert_array_equal(stored(adata, use_highly_variable=False), stored(adata, mask_var=None))
+    for dtype in ("float64", np.float64, np.dtype("float64")):
+        assert stored(adata, dtype=dtype).dtype == np.float64
+    del adata.var["highly_variable"]
+    with pytest.raises(InputError, match="no column 'highly_variable' in var"):
+        ek.single_cell.pca(adata, use_highly_variable=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"svd_solver": "arpak"}, "svd_solver='arpak' is not one of .*did you mean 'arpack'"),
+        ({"random_state": 0, "rng": 1}, "random_state= and rng= each set the seed"),
+        ({"random_state": 0, "seed": 0}, "random_state= and seed= each set the seed"),
+        ({"use_highly_variable": True, "mask_var": None}, "Use only mask_var="),
+        ({"zero_center": None}, "zero_center=None is neither True nor False"),
+        ({"dtype": "int"}, "cannot store scores. Use 'float32' or 'float64'"),
+        ({"dtype": "floatt"}, "dtype='floatt' is not a type of numbers"),
+    ],
+)
+def test_wrong_arguments_are_refused_before_anything_is_stored(adata, options, message):
+    with pytest.raises(ParameterError, match=message):
+        ek.single_cell.pca(adata, 3, **options)
+    assert "X_pca" not in adata.obsm
+
+
+def test_a_solver_without_effect_is_logged(adata, caplog):
+    with caplog.at_level("INFO", logger="eckart"):
+        ek.single_cell.pca(adata, 3, svd_solver="arpack")
+    assert "svd_solver='arpack': no effect. Eckart chooses the solver by its accuracy" in caplog.text

@@ -162,6 +162,7 @@ _OTHER_FUNCTIONS = {
     "quali_sup": "Leave these columns out, and use eckart.supplementary.categories",
     "ind_sup": "Leave these rows out, and use eckart.supplementary.rows",
     "dtype": "Convert the data first, for example with astype",
+    "obsm": "Use eckart.decompose(adata, key='obsm/...')",
 }
 """Names from other libraries -> what does the same, although the function has no such option."""
 

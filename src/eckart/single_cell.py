@@ -10,11 +10,12 @@ import numpy as np
 from eckart.aliases import Keywords
 from eckart.api import decompose, option_names
 from eckart.arrays import to_numpy
-from eckart.errors import InputError
+from eckart.errors import InputError, ParameterError
 from eckart.io.objects.cells import is_anndata, mask_indices
 from eckart.io.open_data import open_with
 from eckart.io.read_options import ReadOptions
-from eckart.options import Seed, check_count, check_names, memory_bytes
+from eckart.log import logger
+from eckart.options import Seed, check_choice, check_count, check_flag, check_names, memory_bytes
 from eckart.projecting import project
 from eckart.registry import get_method
 from eckart.result import Decomposition
@@ -22,6 +23,12 @@ from eckart.result import Decomposition
 __all__ = ["pca"]
 
 _MOST = 50
+_SOLVERS = ("arpack", "auto", "covariance_eigh", "full", "lobpcg", "randomized", "tsqr")
+"""Solvers that scanpy has had."""
+_SEEDS = ("random_state", "seed")
+_WITHOUT_EFFECT = ("svd_solver", "chunked", "chunk_size", "return_info")
+_SCANPY = (*_SEEDS, "use_highly_variable", *_WITHOUT_EFFECT)
+"""Arguments of scanpy.pp.pca, old and new, for which `pca` has no parameter of its own."""
 A = TypeVar("A")
 """An AnnData object."""
 
@@ -36,7 +43,7 @@ def pca(
     scale: bool = False,
     key_added: str | None = None,
     copy: bool = False,
-    dtype: str = "float32",
+    dtype: Any = "float32",
     memory: str | int | None = None,
     rng: Seed = None,
     **options: object,
@@ -66,14 +73,17 @@ def pca(
         Write to ``obsm[key_added]``, ``varm[key_added]`` and ``uns[key_added]`` instead of the default keys.
     copy : bool, default False
         Return a changed copy and leave `adata` unchanged.
-    dtype : str, default 'float32'
+    dtype : str or numpy.dtype, default 'float32'
         Type of the scores.
     memory : str or int, default None
         Limit on the working memory, in addition to the data, such as "2GB".
     rng : int or numpy.random.Generator, default None
         Seed for the random start. None uses a fixed seed.
     **options : dict
-        Further options of `decompose`, such as `tol`, `executor` or `device`.
+        Further options of `decompose`, such as `tol`, `executor` or `device`, and all arguments of ``scanpy.pp.pca``.
+        `random_state` and `seed` mean `rng`. `use_highly_variable` is True for ``mask_var="highly_variable"``, and
+        False for ``mask_var=None``. `svd_solver`, `chunked`, `chunk_size` and `return_info` have no effect: Eckart
+        chooses a solver that reaches the accuracy `tol`, and blocks of rows that fit into `memory`.
 
     Returns
     -------
@@ -84,6 +94,8 @@ def pca(
     ------
     InputError
         If `adata` is not an AnnData object.
+    ParameterError
+        If two arguments choose the genes or the seed.
 
     See Also
     --------
@@ -103,7 +115,10 @@ def pca(
             f"Expected an AnnData object, but got {type(adata).__name__}. For other data, use eckart.decompose."
         )
     check_names("pca", options, _option_names())
-    cells: Any = cast("Any", adata).copy() if copy else adata
+    rng, mask_var = _seed(rng, options), _chosen_genes(mask_var, options)
+    _check_solver({name: options.pop(name) for name in _WITHOUT_EFFECT if name in options})
+    kind, zero_center = _kind(dtype), check_flag("zero_center", zero_center)
+    cells: Any = cast("Any", adata).copy() if check_flag("copy", copy) else adata
     mask_var = _mask(cells, mask_var)
     source = open_with(cells, ReadOptions(layer=layer, mask=mask_var), memory=memory_bytes(memory))
     short = min(source.shape)
@@ -115,7 +130,7 @@ def pca(
     variance = to_numpy(d.explained_variance) if zero_center else scores.var(axis=0, ddof=1)
     ratio = to_numpy(d.explained_variance_ratio)
     scores_key, loadings_key, key = ("X_pca", "PCs", "pca") if key_added is None else (key_added,) * 3
-    cells.obsm[scores_key] = scores.astype(dtype)
+    cells.obsm[scores_key] = scores.astype(kind)
     cells.varm[loadings_key] = _loadings(cells, d, mask_var)
     params: Keywords = {"zero_center": zero_center, "scale": scale, "use_highly_variable": mask_var is not None}
     params |= {} if layer is None else {"layer": layer}
@@ -133,7 +148,50 @@ def _option_names() -> tuple[str, ...]:
     """Options of `decompose` that the parameters of `pca` do not replace, and these parameters."""
     replaced = {"k", "explain", "error", "center"}
     own = tuple(inspect.signature(pca).parameters)[1:-1]
-    return (*own, *(name for name in option_names(get_method("pca")) or () if name not in {*own, *replaced}), "device")
+    further = (name for name in option_names(get_method("pca")) or () if name not in {*own, *replaced})
+    return (*own, *further, "device", *_SCANPY)
+
+
+def _seed(rng: Seed, options: Keywords) -> Seed:
+    """The seed, under any of its names, which are taken out of the options."""
+    given = {name: options.pop(name) for name in _SEEDS if name in options}
+    if rng is not None:
+        given["rng"] = rng
+    if len(given) > 1:
+        raise ParameterError(f"{' and '.join(f'{name}=' for name in given)} each set the seed. Use only one of them.")
+    return cast("Seed", next(iter(given.values()), None))
+
+
+def _chosen_genes(mask: str | np.ndarray | None, options: Keywords) -> str | np.ndarray | None:
+    """`mask_var`, also given as scanpy's older `use_highly_variable`."""
+    flag = options.pop("use_highly_variable", None)
+    if flag is None:
+        return mask
+    if not isinstance(mask, str) or mask != "auto":
+        raise ParameterError("mask_var= and use_highly_variable= each choose the genes. Use only mask_var=.")
+    return "highly_variable" if check_flag("use_highly_variable", flag) else None
+
+
+def _check_solver(given: Keywords) -> None:
+    """Refuse a misspelt solver, and log the arguments that have no effect."""
+    if given.get("svd_solver") is not None:
+        check_choice("svd_solver", given["svd_solver"], _SOLVERS)
+    if given:
+        logger.info(
+            "%s: no effect. Eckart chooses the solver by its accuracy, and the blocks of rows by the memory.",
+            ", ".join(f"{name}={value!r}" for name, value in given.items()),
+        )
+
+
+def _kind(dtype: Any) -> np.dtype[Any]:
+    """The type of the scores, checked before anything is computed."""
+    try:
+        kind = np.dtype(dtype)
+    except TypeError as error:
+        raise ParameterError(f"dtype={dtype!r} is not a type of numbers. Use 'float32' or 'float64'.") from error
+    if kind.kind != "f":
+        raise ParameterError(f"dtype={str(kind)!r} cannot store scores. Use 'float32' or 'float64'.")
+    return kind
 
 
 def _mask(cells: Any, mask: str | np.ndarray | None) -> str | np.ndarray | None:

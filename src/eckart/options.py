@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
 import numpy as np
 
 from eckart.cleanup import RemovedOnError
-from eckart.errors import ParameterError
+from eckart.errors import EckartError, ParameterError
 from eckart.formatting import counted
 from eckart.wording import assigned
 
@@ -273,6 +273,35 @@ def check_flag(name: str, given: object) -> bool:
 def is_number(given: object) -> bool:
     """Whether it is a real number and not a boolean."""
     return isinstance(given, float | int | np.floating | np.integer) and not isinstance(given, bool)
+
+
+def are_whole(names: Sequence[str]) -> bool:
+    """Whether all names are whole numbers, such as the numbers of users."""
+    return len(names) > 0 and all(map(str.isdecimal, names))
+
+
+def place_by_number(
+    number: int, names: Sequence[str] | None, what: str, error: type[EckartError] = ParameterError
+) -> int | None:
+    """The index of the row or column that has this whole number as its name; None if the number is itself an index.
+
+    As with `loc` of pandas, the names come first if all of them are whole numbers: the user 1 is not the row 1.
+    """
+    if names is None:
+        return None
+    name, whole = str(number), are_whole(names)
+    found = [j for j, other in enumerate(names) if other == name] if whole or name in names else []
+    if not whole:
+        if not found or found == [number]:
+            return None
+        other = f" and the index of {names[number]!r}" if 0 <= number < len(names) else ""
+        raise error(f"{number} is the name of a {what}{other}. Use the name as a string, such as {name!r}.")
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise error(f"Several {what}s have the name {name!r}. Give the {what}s different names.")
+    some = ", ".join(names[:3]) + (f", ... ({len(names):,} in total)" if len(names) > 3 else "")
+    raise error(f"There is no {what} {name}. The names of the {what}s are whole numbers: {some}.")
 
 
 def check_count(name: str, given: Any, largest: int | None) -> int:

@@ -186,7 +186,7 @@ def _check_solver(given: Keywords) -> None:
 def _kind(dtype: Any) -> np.dtype[Any]:
     """The type of the scores, checked before anything is computed."""
     try:
-        kind = np.dtype(dtype)
+        kind: np.dtype[Any] = np.dtype(dtype)
     except TypeError as error:
         raise ParameterError(f"dtype={dtype!r} is not a type of numbers. Use 'float32' or 'float64'.") from error
     if kind.kind != "f":

@@ -102,3 +102,53 @@ def test_predictions_do_not_depend_on_the_order_of_the_input() -> None:
         assert models[0].penalties_ == models[1].penalties_
         assert models[0].predict("user 5", "item 7") == pytest.approx(models[1].predict("user 5", "item 7"), rel=1e-9)
         assert models[0].evaluate(first).rmse == pytest.approx(models[0].evaluate(second).rmse, rel=1e-9)
+
+
+class TestNamesThatAreNumbers:
+    """An integer is a name if all names are whole numbers, as with `loc` of pandas."""
+
+    LINES = pd.DataFrame(
+        {"user": [1, 1, 1, 2, 2, 3, 3], "film": [10, 20, 30, 10, 20, 20, 30], "rating": [5.0, 3, 1, 4, 2, 1, 2]}
+    )
+    WIDE = LINES.pivot_table(index="user", columns="film", values="rating")
+
+    @pytest.mark.parametrize(
+        "table", [LINES, WIDE, WIDE.rename_axis(None)], ids=["lines", "wide", "index without name"]
+    )
+    def test_an_integer_is_the_name_of_a_user(self, table):
+        model = ek.Ratings(1, rng=0).fit(table)
+        for user in (1, 2, 3):
+            assert model.predict(user, 20) == model.predict(str(user), "20")
+        assert model.recommend(2).title == "Columns for 2"
+        assert model.recommend(np.int64(2)).names == model.recommend("2").names == ("30",)
+        with pytest.raises(InputError, match=r"There is no row 0. The names of the rows are whole numbers: 1, 2, 3."):
+            model.recommend(0)
+        with pytest.raises(
+            InputError, match=r"There is no column 2. The names of the columns are whole numbers: 10, 20"
+        ):
+            model.predict(1, 2)
+
+    def test_concepts_take_the_same_names(self):
+        whole = self.WIDE.fillna(1.5)
+        space = ek.concepts(ek.decompose(whole, "svd", k=2, left=True), rows=whole)
+        assert space.row(2).name == space.query(2).name == "2"
+        assert space.similar_columns(10).names == space.similar_columns("10").names
+        assert space.explain(1, 20).score == space.explain("1", "20").score
+        np.testing.assert_array_equal(space.query({20: 3.0}).coordinates, space.query({"20": 3.0}).coordinates)
+        np.testing.assert_allclose(space.query(whole.loc[2]).coordinates, space.row("2").coordinates)
+        with pytest.raises(InputError, match=r"There is no column 0"):
+            space.query({0: 3.0})
+
+    def test_an_ambiguous_integer_is_refused(self):
+        named = self.WIDE.fillna(1.5).set_axis(["7", "b", "2"]).set_axis(["u", "1", "w"], axis=1)
+        space = ek.concepts(ek.decompose(named, "svd", k=2, left=True), rows=named)
+        assert space.row(1).name == "b"
+        assert space.columns.place(1) == 1  # "1" is at this index
+        with pytest.raises(InputError, match=r"7 is the name of a row\. Use the name as a string, such as '7'"):
+            space.row(7)
+        assert space.row(2).name == "2"
+        with pytest.raises(InputError, match="0 is the name of a row and the index of 'b'"):
+            ek.concepts(space.d, rows=named.set_axis(["b", "0", "c"])).row(0)
+        twice = named.set_axis(["5", "5", "6"])
+        with pytest.raises(InputError, match=r"Several rows have the name '5'. Give the rows different names"):
+            ek.concepts(space.d, rows=twice).row(5)

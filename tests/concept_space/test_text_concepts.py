@@ -54,7 +54,12 @@ def test_search_similar_add_save(weights: str, tmp_path: Path) -> None:
     model = ek.TextConcepts(2, weights=weights).fit(PETS)
     assert set(model.search("stocks", 3).names) == {"4", "5", "6"}
     assert set(model.similar("1", 2).names) == {"2", "3"}
-    assert model.similar(0, 2).names == model.similar("1", 2).names
+    assert model.similar(1, 2).names == model.similar("1", 2).names
+    with pytest.raises(
+        InputError, match=r"There is no document 0. The names of the documents are whole numbers: 1, 2, 3"
+    ):
+        model.similar(0)
+    assert model.snippet(2) == model.snippet("2") == PETS[1]
     model.add(["kittens and cats are young"], names=["new"])
     assert "new" in model.search("cats", 4).names
     model.save(tmp_path / "c.eckart")
@@ -89,7 +94,7 @@ def test_an_unknown_document_is_called_a_document(tmp_path: Path) -> None:
     model.save(tmp_path / "pets.eckart")
     again = ek.TextConcepts.from_decomposition(ek.load(tmp_path / "pets.eckart"))
     for one in (model, again, again.add(["cats and dogs"])):
-        with pytest.raises(InputError, match="There is no document 'nothing'"):
+        with pytest.raises(InputError, match=r"There is no document 'nothing'"):
             one.similar("nothing")
 
 
@@ -140,6 +145,8 @@ def test_average_precision_by_hand() -> None:
     order = list(model.search("cats", 6).names)
     relevant = {order[0], order[2]}
     assert model.evaluate(["cats"], [relevant]).mean_average_precision == pytest.approx((1 + 2 / 3) / 2)
+    numbers = set(map(int, relevant))  # the same names as integers
+    assert model.evaluate(["cats"], [numbers]).mean_average_precision == pytest.approx((1 + 2 / 3) / 2)
     with pytest.raises(InputError, match="None of the queries"):
         model.evaluate(["cats"], [set()])
 

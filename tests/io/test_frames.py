@@ -13,7 +13,7 @@ from scipy import sparse
 
 import eckart as ek
 from eckart.engine.blocks.source import MemorySource
-from eckart.errors import InputError
+from eckart.errors import InputError, ParameterError
 from eckart.io.frames import frame_source
 
 pd = pytest.importorskip("pandas")
@@ -204,3 +204,48 @@ def test_whole_column_missing_and_large_integers() -> None:
     notes = " ".join(source.metadata.notes)
     assert "These columns contain no values: 'gone'" in notes
     assert "2**53" in notes
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        ([7, 3, 5], ("7", "3", "5")),
+        (pd.RangeIndex(1, 4), ("1", "2", "3")),
+        (pd.Index([2, 0, 1], name="user"), ("2", "0", "1")),
+        (pd.RangeIndex(3, name="user"), None),
+        ([0, 1, 2], None),
+        ([4, 4, 5], None),
+        ([0.5, 1.5, 2.5], None),
+    ],
+    ids=str,
+)
+def test_whole_numbers_in_the_index_name_the_rows(index, names, sparse):
+    frame = pd.DataFrame({"x": [1.0, 0, 4], "y": [1.0, 3, 2]}, index=index)
+    frame = frame.astype(pd.SparseDtype(float, 0)) if sparse else frame
+    assert ek.open_data(frame).metadata.row_names == names
+
+
+def test_text_names_the_rows_before_an_index_without_a_name():
+    frame = pd.DataFrame({"city": ["Rome", "Oslo"], "x": [1.0, 4], "y": [3.0, 2]}, index=[7, 3])
+    assert ek.open_data(frame).metadata.row_names == ("Rome", "Oslo")
+    found = ek.open_data(frame.rename_axis("user")).metadata
+    assert found.row_names == ("7", "3")
+    assert found.labels["city"] == ("Rome", "Oslo")
+    assert ek.open_data(frame, row_names="city").metadata.row_names == ("Rome", "Oslo")
+    dd = pytest.importorskip("dask.dataframe")
+    lazy = dd.from_pandas(frame.rename_axis("user")[["x", "y"]], npartitions=2, sort=False)
+    assert ek.open_data(lazy).metadata.row_names == ("7", "3")
+
+
+def test_columns_named_by_whole_numbers_are_chosen_by_name():
+    frame = pd.DataFrame([[1.0, 2, 3], [4, 5, 7]], columns=[1, 2, 3])
+    assert ek.open_data(frame, columns=[1, 3]).metadata.column_names == ("1", "3")
+    with pytest.raises(
+        ParameterError, match=r"There is no column 0. The names of the columns are whole numbers: 1, 2, 3"
+    ):
+        ek.open_data(frame, columns=[0])
+    mixed = frame.set_axis(["a", "b", "0"], axis=1)
+    assert ek.open_data(mixed, columns=[1]).metadata.column_names == ("b",)
+    with pytest.raises(ParameterError, match="0 is the name of a column and the index of 'a'"):
+        ek.open_data(mixed, columns=[0])

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from eckart.errors import InputError
+from eckart.options import place_by_number
 
 _SEARCHED = 50_000
 
@@ -39,8 +40,11 @@ class Names:
         return tuple(self.label(int(place)) for place in indices)
 
     def place(self, name: object) -> int:
-        """The index of a name; a whole number is already an index, counted from 0."""
+        """The index of a name; a whole number is an index, counted from 0, unless the names are whole numbers."""
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
+            found = place_by_number(int(name), self.given, self.what, InputError)
+            if found is not None:
+                return found
             if not 0 <= int(name) < self.count:
                 raise InputError(
                     f"There is no {self.what} {int(name)}. Use an index from 0 to {self.count - 1}, or a name."

@@ -171,8 +171,7 @@ class Ratings(BaseEstimator):
         Parameters
         ----------
         {row [rating]}
-        column : int or str
-            Name of the column, or its index counted from 0.
+        {column [concept]}
 
         Returns
         -------

@@ -36,8 +36,9 @@ from eckart.wording import DATA, INCLUDE_KNOWN, KEEP_ROWS
 class Concepts:
     """Search and recommendations in the space of the components of a decomposition.
 
-    `eckart.concepts` creates this object. A stored row can be given by its name or its index (counted from 0). Any
-    other row can be given as numbers, as a dict {column: value}, as a list of words, or as a `Query`.
+    `eckart.concepts` creates this object. A stored row can be given by its name or its index (counted from 0). If the
+    names of the rows are whole numbers, an int is a name. Any other row can be given as numbers, as a dict
+    {column: value}, as a list of words, or as a `Query`.
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ class Concepts:
         row : array-like, dict, list of str, str or int
             The row. A dict maps columns to values; all other columns count as 0, or as the mean if the data were
             centred. A list of words is counted. A text is split into words or converted by the vectorizer. An integer
-            is the index of a stored row, counted from 0.
+            is the index of a stored row, counted from 0, or its name, if the names of the rows are whole numbers.
         unknown : {'error', 'ignore'} or None, default None
             How to treat names that are not columns. None raises an error for a dict, and ignores unknown words with a
             note.
@@ -101,7 +102,7 @@ class Concepts:
         Parameters
         ----------
         name : str or int
-            Name of the row, or its index counted from 0.
+            Name of the row, or its index counted from 0. If the names are whole numbers, an int is a name.
 
         Returns
         -------

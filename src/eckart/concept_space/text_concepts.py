@@ -25,7 +25,7 @@ from eckart.concept_space.word_weights import WordWeights, weigh
 from eckart.documentation import document
 from eckart.errors import InputError, ModelFileError
 from eckart.estimators.sklearn_base import BaseEstimator
-from eckart.options import check_count
+from eckart.options import are_whole, check_count
 from eckart.projecting import project
 from eckart.result import Decomposition, WordModel
 from eckart.text import Table
@@ -287,11 +287,11 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
         """
         check_is_fitted(self)
         given = read_documents(queries)
-        places = {name: i for i, name in enumerate(self.names_)}
+        places, whole = {name: i for i, name in enumerate(self.names_)}, are_whole(self.names_)
         precisions, first = [], []
         for i, (name, text) in enumerate(zip(given.names, given.texts, strict=True)):
             wanted = relevant.get(name, ()) if isinstance(relevant, Mapping) else relevant[i]
-            known = {places.get(one, -1) if isinstance(one, str) else int(one) for one in wanted} - {-1}
+            known = {places.get(str(one), -1) if whole or isinstance(one, str) else int(one) for one in wanted} - {-1}
             if not known:
                 continue
             order = self.search(text, len(self.names_)).indices.tolist()
@@ -316,8 +316,7 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
             The first words of the text.
         """
         check_is_fitted(self)
-        place = self.names_.index(document) if isinstance(document, str) else int(document)
-        return self.snippets_[place]
+        return self.snippets_[Names("document", len(self.names_), self.names_).place(document)]
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Save the concepts, the words, and the coordinates and word counts of all documents to one file.

@@ -146,9 +146,10 @@ nested : bool, default False
 row [any] : str, int, array-like, dict, list of str or Query
     The row, in any of the forms that `query` accepts.
 row [rating] : int or str
-    Name of the row, or its index counted from 0.
+    Name of the row, or its index counted from 0. If the names are whole numbers, such as the numbers of users, an int
+    is a name.
 column [concept] : str or int
-    Name of the column, or its index counted from 0.
+    Name of the column, or its index counted from 0. If the names are whole numbers, an int is a name.
 concept : int
     Index of the concept, counted from 0.
 n [columns] : int, default 10
@@ -164,7 +165,8 @@ unknown : {'error', 'ignore'} or None, default None
 column [text] : str, optional
     Column of a CSV file, or key of JSON lines, that contains the text.
 document : int or str
-    Name of the document, or its index counted from 0.
+    Name of the document, or its index counted from 0. If the names are whole numbers, an int is a name. Documents
+    without names are numbered from 1.
 documents : path, sequence of str, or mapping of str to str
     The documents, in any of the forms that `fit` accepts.
 given [12 x 8] : str, list, array or sympy.Matrix

@@ -16,7 +16,7 @@ from eckart.engine.blocks.source import Block, DataSource, Metadata, OfSource, R
 from eckart.errors import InputError, ParameterError
 from eckart.formatting import counted
 from eckart.io.roles import Parts, column_notes, listed, quoted
-from eckart.options import near_match
+from eckart.options import near_match, place_by_number
 
 _NUMBERED = re.compile(r"column [0-9]+")
 _PIECE = 1 << 24
@@ -138,7 +138,8 @@ def places_of(source: DataSource, columns: Sequence[str | int]) -> list[int]:
                 f"columns: {column!r} is neither a column name nor a position. Use names, or "
                 "positions counted from 0. To select columns by true and false values, use mask=."
             )
-        place = int(column)
+        named = place_by_number(int(column), source.metadata.column_names, "column")
+        place = int(column) if named is None else named
         if not -len(names) <= place < len(names):
             raise ParameterError(
                 f"columns: there is no column at position {place}, because {source.metadata.name} has "

@@ -20,6 +20,7 @@ from eckart.errors import InputError
 from eckart.formatting import about_columns
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
 from eckart.io.roles import (
+    MOST_NAMES,
     NOT_NUMBERS,
     TRUTH_VALUES,
     Parts,
@@ -60,7 +61,7 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
     parts = _parts(native, columns, frame, row_names)
     parts.notes[:0] = notes
     if row_names == "auto":
-        parts.row_names = index_names(frame)
+        parts.row_names, parts.index = index_names(frame), _whole_numbers(frame)
         parts.texts += _index_dates(frame, columns)
     return assemble(parts, "data", row_names)
 
@@ -149,12 +150,23 @@ def column_labels(frame: Frame) -> list[str]:
 
 
 def index_names(frame: Frame) -> tuple[str, ...] | None:
-    """The row names of a pandas frame, if its index consists of words and is not just a count."""
+    """The row names of a pandas frame, if its index consists of words, or of whole numbers under a name."""
     if not _is_pandas(frame) or not len(frame.index):
         return None
     if frame.index.nlevels > 1:
         return tuple(" ".join(map(str, levels)) for levels in frame.index)
-    return tuple(frame.index) if all(isinstance(name, str) for name in frame.index) else None
+    if all(isinstance(name, str) for name in frame.index):
+        return tuple(frame.index)
+    return None if frame.index.name is None else _whole_numbers(frame)
+
+
+def _whole_numbers(frame: Frame) -> tuple[str, ...] | None:
+    """The index of a pandas frame, if its whole numbers tell the rows apart and do not just count them from 0."""
+    if not _is_pandas(frame) or frame.index.dtype.kind not in "iu" or len(frame.index) > MOST_NAMES:
+        return None
+    numbers = frame.index.to_numpy()
+    counts = np.array_equal(numbers, np.arange(len(numbers)))
+    return None if counts or not frame.index.is_unique else tuple(map(str, numbers.tolist()))
 
 
 def _index_dates(frame: Frame, columns: Sequence[str]) -> list[Text]:
@@ -183,7 +195,9 @@ def _pandas_sparse(frame: Frame) -> MemorySource | None:
         )
     columns, notes = unique_names([str(name) for name in frame.columns])
     matrix = canonical(frame.sparse.to_coo())
-    return MemorySource(matrix, Metadata("data", index_names(frame), tuple(columns), {}, tuple(notes)))
+    return MemorySource(
+        matrix, Metadata("data", index_names(frame) or _whole_numbers(frame), tuple(columns), {}, tuple(notes))
+    )
 
 
 def _of_kind(kinds: dict[str, str], *wanted: str) -> list[str]:

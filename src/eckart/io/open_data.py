@@ -81,7 +81,8 @@ def open_data(
     row_names : str or None, default 'auto'
         Column that contains the row names. 'auto' uses the first suitable text column. None uses no column.
     columns : sequence of str or int, default None
-        Names, or positions counted from 0, of the columns to keep.
+        Names, or positions counted from 0, of the columns to keep. If all names are whole numbers, such as years, an
+        int is a name.
     layer : str, default None
         Layer of an AnnData object to use instead of X.
     mask : array of bool or str, default None

@@ -20,7 +20,7 @@ class ReadOptions(FileOptions):
     row_names: str | None = "auto"
     """Column that names the rows, "auto" for the first suitable text column, None for no column."""
     columns: Sequence[str | int] | None = None
-    """Names, or positions counted from 0, of the columns to keep, in this order."""
+    """Names, or positions counted from 0, of the columns to keep, in this order; ints are names if all names are."""
     mask: object = None
     """Columns of AnnData to keep: an array of booleans, or a boolean column of `var`."""
 

@@ -45,6 +45,8 @@ class Parts:
     texts: list[Text] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     row_names: tuple[str, ...] | None = None
+    index: tuple[str, ...] | None = None
+    """Row names if no column of text can name the rows."""
     order: list[str] = field(default_factory=list)
     """All columns of the file, in their order."""
     column_roles: dict[str, str] = field(default_factory=dict)
@@ -64,6 +66,8 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
         unnamed = re.fullmatch("column [0-9]+", chosen.name)
         named_by = chosen.name if unnamed else f"the column {quoted(chosen.name)}"
         notes.append(Note("row_names", f"The row names come from {named_by}."))
+    elif names is None:
+        names = parts.index
     notes += _label_notes(labels)
     notes += answer_notes({label.name: label.values for label in labels if label.kind == "text"})
     parsing_notes = (*parts.layout, *notes)

@@ -148,7 +148,8 @@ def reconstruction(
         The decomposition. To use `row`, it must contain the scores of its rows (``left=True``).
     {ax}
     row : int, str or None, default None
-        Index of a row, counted from 0, or its name. None plots the error of all rows.
+        Index of a row, counted from 0, or its name. If the names are whole numbers, an int is a name. None plots the
+        error of all rows.
     values : array-like of shape (n_features,), default None
         The observed values of the row, drawn for comparison. Not needed if all components were kept.
     k : sequence of int or None, default None

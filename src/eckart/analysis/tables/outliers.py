@@ -30,6 +30,7 @@ from eckart.arrays import Floats
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted
+from eckart.options import place_by_number
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     ----------
     {d [with rows]}
     row : int or str
-        Index of the row, counted from 0, or its name.
+        Index of the row, counted from 0, or its name. If the names are whole numbers, an int is a name.
     values : array-like of shape (n_features,), default None
         The observed values of the row. They are needed for Q, unless all components were kept. Without them, T2 is
         divided among the columns of the reconstructed row.
@@ -346,6 +347,8 @@ def place_of(d: Decomposition, row: int | str) -> int:
         if row not in names:
             raise ParameterError(f"There is no row {row!r}. Rows are named {names[0]!r} to {names[-1]!r}.")
         return names.index(row)
+    if (named := place_by_number(int(row), d.row_names, "row")) is not None:
+        return named
     if not -d.rows <= row < d.rows:
         raise ParameterError(f"row={row!r} does not exist. Use an index from 0 to {d.rows - 1}.")
     return int(row) % d.rows

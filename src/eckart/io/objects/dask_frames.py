@@ -57,7 +57,8 @@ def dask_frame_rows(data: Any, row_names: str | None = "auto") -> DaskRows:
 
 def _texts(data: Any, names: list[str], row_names: str | None) -> tuple[dict[str, Any], tuple[str, ...] | None]:
     """The columns that are not numbers, and the row names in the index; nothing is computed if there are neither."""
-    if not names and data._meta.index.dtype.kind != "O":
+    index = data._meta.index
+    if not names and index.dtype.kind != "O" and (index.name is None or index.dtype.kind not in "iu"):
         return {}, None
     computed = _computed(data[names])
     return series_of(computed, names), index_names(computed) if row_names == "auto" else None

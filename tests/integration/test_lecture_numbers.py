@@ -183,7 +183,7 @@ class TestQuery:
         found = worked.query(RATINGS, "4 0 0 0 0")
         assert same(found["concepts"], [[4 / sqrt(3), 0]])
         assert found["back"] == Matrix([[Rational(4, 3)] * 3 + [0, 0]])
-        assert "suggest 2, 3" in found.text()
+        assert "suggest columns 2, 3" in found.text()
 
     def test_alike_in_concept_space(self) -> None:
         """Two users on the same axis are at cosine distance 0, whatever the size of their ratings."""

@@ -71,7 +71,7 @@ LEAST_DENOMINATOR = 1e-37
 
 WINDOW, WINDOW_SHARE = 5, 0.15
 """The iteration ends when this many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
-NEWTON_WINDOW, NEWTON_SHARE = 2, 4.0
+NEWTON_WINDOW, NEWTON_SHARE = 3, 3.0
 """The same for Newton steps, each of which is worth 20 to 40 multiplicative updates."""
 LEAST_EXPLAINED = 1e-3
 """The explained part counts as at least this share of the unexplained one."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from eckart import worked
+from eckart.errors import InputError
 from eckart.worked.exercises.dyads import as_factors
 
 
@@ -25,3 +27,28 @@ def test_a_sum_gives_its_factors(text: str, expected: str) -> None:
 ])  # fmt: skip
 def test_other_texts_stay(text: str) -> None:
     assert as_factors(text) == text
+
+
+@pytest.mark.parametrize(("middle", "last", "status"), [
+    ("[-4 0; 0 -7]", "[1 1; 1 4]^-1", "right"), ("diag(-4, -7)", "inv([1 1; 1 4])", "right"),
+    ("diag(-4, -7)", "np.linalg.inv([1 1; 1 4])", "right"), ("[-7 0; 0 -4]", "[1 1; 1 4]^-1", "almost"),
+])  # fmt: skip
+def test_a_product_with_an_inverse_gives_eigenvectors(middle: str, last: str, status: str) -> None:
+    answer = f"A = [1 1; 1 4] * {middle} * {last}; A^4 = [-459 715; -2860 3116]"
+    assert worked.exercise("diagonalize", seed=6161).check(answer).status == status
+
+
+@pytest.mark.parametrize("product", [
+    "[1 1; 1 4]^-1 * [-4 0; 0 -7] * [1 1; 1 4]", "[1 1; 1 4] * [-4 0; 0 -7] * [1 4; 1 1]^-1",
+])  # fmt: skip
+def test_the_inverse_of_another_factor_is_refused(product: str) -> None:
+    with pytest.raises(InputError, match="could not be read"):
+        worked.exercise("diagonalize", seed=6161).check(f"A = {product}; A^4 = [-459 715; -2860 3116]")
+
+
+@pytest.mark.parametrize(("power", "status"), [("^{-1}", "right"), ("", "wrong")])
+def test_a_product_in_latex(power: str, status: str) -> None:
+    first = r"\begin{pmatrix}1&1\\1&4\end{pmatrix}"
+    answer = (rf"A={first}\begin{{pmatrix}}-4&0\\0&-7\end{{pmatrix}}{first}{power},\quad "
+              r"A^4=\begin{pmatrix}-459&715\\-2860&3116\end{pmatrix}")  # fmt: skip
+    assert worked.exercise("diagonalize", seed=6161).check(answer).status == status

@@ -27,6 +27,10 @@ _EIGEN = """eigenvalue | vector
     ("power_iteration", 2, ">>> 8.0\n>>> array([-0.83205029, -0.5547002 ])", True),
     ("power_iteration", 3, "Rayleigh quotients 3, 6.15, 7.4, ... -> 8, x = (1,1,-1)/√3", True),
     ("eigen", 3, _EIGEN, True),
+    ("power_iteration", 2, "julia> λ = 8.0\n8.0\njulia> v\n2-element Vector{Float64}:\n -0.8321\n -0.5547", True),
+    ("power_iteration", 2, "julia> λ = 8.0\n8.0\njulia> v\n2-element Vector{Float64}:\n -0.8321\n 0.5547", False),
+    ("power_iteration", 2, "**8**, **(-0.8321, -0.5547)**", True),
+    ("power_iteration", 2, "**-8**, **(-0.8321, -0.5547)**", False),
 ])  # fmt: skip
 def test_layouts(kind: str, difficulty: int, answer: str, right: bool) -> None:
     verdict = worked.exercise(kind, seed=7100 + difficulty, difficulty=difficulty).check(answer)

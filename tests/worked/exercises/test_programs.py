@@ -70,3 +70,32 @@ def test_a_diagonal_matrix_of_r(values: str, right: bool) -> None:
 ])  # fmt: skip
 def test_vectors_divided_by_their_length(vector: str, right: bool) -> None:
     assert bool(worked.exercise("power_iteration", seed=11, difficulty=2).check(f"lambda = 8; x = {vector}")) == right
+
+
+@pytest.mark.parametrize("columns", [
+    "cbind(c(-3, -1, 0)/sqrt(10), c(-2, 6, {})/sqrt(65))",
+    "cbind(1/sqrt(10)*c(-3, -1, 0), 1/sqrt(65)*c(-2, 6, {}))",
+    "np.column_stack([np.array([-3, -1, 0])/np.sqrt(10), np.array([-2, 6, {}])/np.sqrt(65)])",
+])  # fmt: skip
+def test_vectors_with_a_factor_in_a_matrix(columns: str) -> None:
+    exercise = worked.exercise("gram_schmidt", seed=6121)
+    triangular = "; R <- rbind(c(sqrt(10), 2/sqrt(10)), c(0, sqrt(65)/5))"
+    assert exercise.check("Q <- " + columns.format(-5) + triangular).status == "right"
+    assert exercise.check("Q <- " + columns.format(5) + triangular).status == "wrong"
+
+
+@pytest.mark.parametrize("answer", [
+    "<<-3, 14>|<10, -8>|<-6, {}>>/29",
+    "Matrix(2, 3, [[-3/29, 10/29, -6/29], [14/29, -8/29, {}/29]])",
+    "2×3 Matrix{{Float64}}:\n -0.103448   0.344828  -0.206897\n  0.482759  -0.275862  {}*0.0344828",
+])  # fmt: skip
+def test_matrices_of_maple_and_julia(answer: str) -> None:
+    exercise = worked.exercise("pseudo_inverse", seed=6181)
+    assert exercise.check(answer.format(-1)).status == "right"
+    assert exercise.check(answer.format(1)).status == "wrong"
+
+
+@pytest.mark.parametrize(("last", "right"), [("-0.9487, -0.3162", True), ("0.9487, 0.3162", False)])
+def test_a_transpose_among_several_names(last: str, right: bool) -> None:
+    answer = f"U, S, V^T = [[-0.7071, -0.7071], [0.7071, -0.7071]], [13.4164, 4.4721], [[-0.3162, 0.9487], [{last}]]"
+    assert bool(worked.exercise("svd", seed=6171).check(answer)) is right

@@ -45,3 +45,16 @@ def test_bars_around_a_negative_number_are_its_absolute_value() -> None:
 def test_a_bracket_of_line_breaks_is_refused(answer: str) -> None:
     with pytest.raises(InputError, match="could not be read"):
         worked.exercise("determinant", seed=5).check(answer)
+
+
+@pytest.mark.parametrize(("first", "second", "right"), [("26", "2", True), ("2", "26", False)])
+@pytest.mark.parametrize("name", ["score", "t"])
+def test_the_index_of_a_value_in_parentheses(name: str, first: str, second: str, right: bool) -> None:
+    answer = f"{name}(1) = {first}/√5, {name}(2) = {second}/√5; d²(1) = 9/5, d(2)^2 = 441/5"
+    assert bool(worked.exercise("project", seed=6242, difficulty=2).check(answer)) is right
+
+
+@pytest.mark.parametrize(("root", "right"), [("radice(13)", True), ("raíz(13)", True), ("radice(10)", False)])
+def test_roots_of_programs_in_other_languages(root: str, right: bool) -> None:
+    answer = f"-2: (-2/{root}, 3/{root}); 7: (1/√10, 3/√10)"
+    assert bool(worked.exercise("eigen", seed=6131).check(answer)) is right

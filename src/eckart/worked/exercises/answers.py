@@ -13,7 +13,7 @@ from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import Grid, Linear
 from eckart.worked.exercises.by_row import row_by_row
 from eckart.worked.exercises.cardinals import with_figures
-from eckart.worked.exercises.dyads import as_factors
+from eckart.worked.exercises.dyads import as_eigenvectors, as_factors
 from eckart.worked.exercises.formulas import identities
 from eckart.worked.exercises.meaning import Meaning, meaning, set_side
 from eckart.worked.exercises.rows import Row
@@ -81,6 +81,8 @@ def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mod
     text = identities(text, next(square, 2))
     edges = any(target.form == "edges" for target in targets)
     triplets = any("sigma" in target.names and target.pairing for target in targets)
+    if any("D" in target.names and target.form == "numbers" for target in targets):
+        text = as_eigenvectors(text)
     for candidate in dict.fromkeys(spellings(as_factors(text) if triplets else text, edges=edges)):
         spaced = re.search(r"[\w)\]}][^\S\n]+[(\[{]|[)\]}][^\S\n]+[sc][qb]rt", candidate)
         yield from ((candidate, mode) for mode in (MODES if spaced else MODES[:3]))

@@ -1,4 +1,4 @@
-"""A matrix as a sum of products of a column and a row: `10 (1, 2)^T (3, 4)/5 + ..`, as its factors.
+"""A matrix as a sum of products of a column and a row, `10 (1, 2)^T (3, 4)/5 + ..`, or as V D V^(-1), as its factors.
 
 Text in, text out, as in `programs`: every term gives a singular value and its two vectors, as they are written. The
 grammar of values would multiply them, so that nothing could be said about the factors.
@@ -18,6 +18,9 @@ _TIMES = r"\s*(?:\*|⊗|%o%|%\*%|\.)?\s*"
 _TERM = rf"({_SCALAR}){_TIMES}({_VECTOR}){_TIMES}({_VECTOR})"
 _SUM = re.compile(rf"(?:\b[AM]\s*[=≈]\s*)?(?<![\w)\]}}*/^]){_TERM}(?:\s*\+\s*{_TERM})+(\s*=)?")
 _OUTER = re.compile(rf"(?:np\.|numpy\.)?outer\(\s*({_VECTOR})\s*,\s*({_VECTOR})\s*\)")
+_ROWS = r"(?:\((?:[^()=]|\([^()=]*\))*\)|\[(?:[^\[\]=]|\[[^\[\]=]*\])*\])"
+_INVERTED = r"(?:\1\s*\^\s*\(?-1\)?|(?:(?:np\.)?linalg\.)?inv\(\s*\1\s*\))"
+_SIMILAR = re.compile(rf"(?:\b[AM]\s*[=≈]\s*)?({_ROWS})\s*\*?\s*({_ROWS})\s*\*?\s*{_INVERTED}")
 
 
 def as_factors(text: str) -> str:
@@ -34,3 +37,14 @@ def _named(found: re.Match[str]) -> str:
     terms = re.findall(_TERM, found[0])
     shown = [f"sigma_{i} = {s}; u_{i} = {u}; v_{i} = {v}" for i, (s, u, v) in enumerate(terms, 1)]
     return "; ".join([*shown, "A ="] if found[0].endswith("=") else shown)
+
+
+def as_eigenvectors(text: str) -> str:
+    """The text with a product `V D V^(-1)` of matrices as V and D; the inverse must be that of the first factor.
+
+    >>> as_eigenvectors("A = [1 1; 1 4] * [2 0; 0 3] * [1 1; 1 4]^(-1)")
+    'V = [1 1; 1 4]; D = [2 0; 0 3]'
+    >>> as_eigenvectors("A = [1 1; 1 4] * [2 0; 0 3] * [1 1; 1 4]")
+    'A = [1 1; 1 4] * [2 0; 0 3] * [1 1; 1 4]'
+    """
+    return _SIMILAR.sub(r"V = \1; D = \2", text)

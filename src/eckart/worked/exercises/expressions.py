@@ -317,11 +317,12 @@ def _numbers(values: Values) -> tuple[Typed, ...]:
 
 
 def _of_grids(entries: Values, grids: list[Grid], listed: bool) -> Values:
-    """A list of vectors or the rows of a matrix, several matrices, or an eigenvalue and its vector."""
+    """A list of vectors or the rows of a matrix, several matrices, or eigenvalues with their vectors."""
     if len(grids) == len(entries):
         vectors = all(1 in grid.shape for grid in grids) and not listed
         return [_grid([tuple(chain(*grid.rows)) for grid in grids])] if vectors else entries
-    if len(entries) == 2:
+    kinds = [isinstance(entry, Grid) for entry in entries]
+    if not len(kinds) % 2 and kinds == kinds[:2] * (len(kinds) // 2):
         return entries
     raise InputError(
         tr("A bracket mixes single numbers with inner brackets. Write either only numbers or only brackets.")

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 
-_PROMPT = re.compile(r"(?m)^[^\S\n]*(?:>>>|>>|>(?=\s)|In\s?\[\d*\]:|\.\.\.(?=\s))[^\S\n]*")
+_PROMPT = re.compile(r"(?m)^[^\S\n]*(?:>>>|>>|julia>|>(?=\s)|In\s?\[\d*\]:|\.\.\.(?=\s))[^\S\n]*")
 _CALL = re.compile(
     r"(?m)^(?=[A-Za-z_\[])[\w, \[\]]*(?:=\s*|\w\.)[A-Za-z_][\w.]*\([^()\d]*\)[^\S\n]*(?:\([^()\d]*\)|;)?[^\S\n]*$\n?"
 )
+_SIZE = re.compile(r"(?m)^[^\S\n]*(?:\d+(?:[×x]\d+| ?-element)) [A-Z]\w*(?:\{[^\n]*\})?(?: with [^\n]*)?:?[^\S\n]*$\n?")
+_BOLD = re.compile(r"(?<![^\s(:,;])\*\*(?=[^\s*])([^*\n]+?)(?<=\S)\*\*(?![^\s.,;:)])")
 _RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*")
 _COUNTER = re.compile(r"(?i)\s*(?:row|column|col|point|component|pc|i|j|k|n|#|no\.?|riga|colonna|fila|columna|punto|"
                       r"строка|столбец|точка|componente|компонента|№)?\s*")  # fmt: skip
@@ -34,8 +36,10 @@ def laid_out(text: str) -> str:
     'r: 0.2, -0.5'
     >>> laid_out("D: 0 1 / 1 0"), laid_out("(1 2 | 3 4)"), laid_out("3, 6.1, 7.4, ... -> 8")
     ('D: 0 1\\n1 0', '(1 2 ; 3 4)', '-> 8')
+    >>> laid_out("julia> det(A)\\n4.0"), laid_out("2×2 Matrix{Float64}:\\n 1.0  0.5\\n 0.5  1.0"), laid_out("**4**")
+    ('det(A)\\n4.0', ' 1.0  0.5\\n 0.5  1.0', '4')
     """
-    text = _unframed(text)
+    text = _BOLD.sub(r"\1", _SIZE.sub("", _unframed(text)))
     text = _CALL.sub("", _PROMPT.sub("", re.sub(r"(?m)^\s*>>>? *([A-Za-z]\w*) *$", r"\1 =", text)))
     text = _sentences(text)
     text = _STEPS.sub("", _SEQUENCE.sub("", text))

@@ -1,4 +1,4 @@
-"""Matrices as R, MATLAB, NumPy and SymPy build them, and letters that an answer defines, as plain matrices.
+"""Matrices as R, MATLAB, NumPy, SymPy and Maple build them, and letters that an answer defines, as plain matrices.
 
 Text in, text out, as in `typed`: `rbind(c(1, 2), c(3, 4))` is `[1, 2; 3, 4]`, `u, s = (a, b)` is `u = a; s = b`, and
 with `r = 1/2`, `[1 r; r 1]` has the entries 1 and 1/2. What cannot be read is left as it is.
@@ -13,12 +13,15 @@ _Rows = list[list[str]]
 _CALL = re.compile(r"(?<![\w.])(?:np\.|numpy\.|sp\.|sympy\.)?"
                    r"(rbind|cbind|column_stack|row_stack|vstack|matrix|reshape|Matrix)\s*\(")  # fmt: skip
 _VECTOR = re.compile(r"(?:(?:np\.|numpy\.)?array|c|list)?\s*[(\[](.*)[)\]]", re.DOTALL)
+_SCALED = re.compile(r"((?:[-+\d./\s*]|sqrt\(\d+\)|\(1/sqrt\(\d+\)\))*?)(?:(?:np\.|numpy\.)?array|c|list)?[(\[]")
+_COLUMNS = re.compile(r"<\s*(<[^<>]*>(?:\s*\|\s*<[^<>]*>)+)\s*>")
 _ARGUMENT = re.compile(r"(nrow|ncol|byrow)\s*=\s*(\w+)")
 _RESHAPED = re.compile(r"(?:np\.|numpy\.)?array\(\s*\[([^\[\]()]*(?:\([^()]*\)[^\[\]()]*)*)\]\s*\)\s*\.\s*"
                        r"reshape\(\s*\(?\s*(-?\d+)\s*,\s*(-?\d+)\s*\)?\s*\)")  # fmt: skip
 _POWER = re.compile(r"(?<![\w.])(?:(?:np|numpy|linalg|LA)\.)*(?:MatrixPower|matrix_power|mpower)\s*"
                     r"[\[(]\s*([A-Z])\s*,\s*(\d)\s*[\])]")  # fmt: skip
-_UNPACKED = re.compile(r"(?m)^[^\S\n]*([^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)+)\s*=\s*(?=[(\[]|np\.|array|c\()")
+_VARIABLE = r"[^\W\d]\w*(?:\^T|')?"
+_UNPACKED = re.compile(rf"(?m)^[^\S\n]*({_VARIABLE}(?:\s*,\s*{_VARIABLE})+)\s*=\s*(?=[(\[]|np\.|array|c\()")
 _VALUE = r"[-+]?(?:[\d.]|sqrt|cbrt)(?:[\d.^()*/+-]|sqrt|cbrt|\s(?=[-+*/])|(?<=[-+*/])\s)*"
 _DEFINED = re.compile(rf"(?<![\w^_'(,])([a-z])\s*=\s*({_VALUE})(?=\s*(?:[;,\n]|$|\.(?:\s|$)))")
 _LENGTH = re.compile(
@@ -47,6 +50,15 @@ def as_matrices(text: str) -> str:
         text = text[: found.start()] + shown + text[end + 1 :] if shown else text
         place = found.start() + len(shown) if shown else found.end()
     return _unpacked(text)
+
+
+def columns_of_maple(text: str) -> str:
+    """The text with the columns of Maple as rows.
+
+    >>> columns_of_maple("V = <<1, 2>|<3, 4>>")
+    'V = [1, 3; 2, 4]'
+    """
+    return _COLUMNS.sub(_of_columns, text)
 
 
 def with_values(text: str) -> str:
@@ -102,9 +114,16 @@ def _closed(text: str, start: int) -> int:
 
 
 def _entries(text: str) -> list[str]:
-    """The entries of a vector, or the one number."""
-    found = _VECTOR.fullmatch(text.strip())
-    return split(found[1]) if found else [text.strip()]
+    """The entries of a vector, each with its factor or divisor, or the one number: `c(1, 2)/3` has 1/3 and 2/3."""
+    found = _SCALED.match(text.strip())
+    end = _closed(text.strip(), found.end()) if found else 0
+    if found is None or not end:
+        return [text.strip()]
+    before, after = found[1], text.strip()[end + 1 :].strip()
+    if after and (after[0] not in "*/" or re.search(r"[\[{,;=]", after)):
+        return [text.strip()]
+    entries = split(text.strip()[found.end() : end])
+    return [f"{before}({entry}){after}" for entry in entries] if before or after else entries
 
 
 def _bracketed(rows: _Rows) -> str:
@@ -154,9 +173,19 @@ def _separate(text: str) -> list[str]:
     return re.split(r"\s*[,;]\s*|\s+", text.strip())
 
 
+def _of_columns(found: re.Match[str]) -> str:
+    columns = [split(column) for column in re.findall(r"<([^<>]*)>", found[1])]
+    rows = [list(row) for row in zip(*columns, strict=False)]
+    return (_bracketed(rows) if len({*map(len, columns)}) == 1 else "") or found[0]
+
+
 def _sized(arguments: list[str]) -> _Rows | None:
-    """`Matrix(2, 2, [..])` of SymPy."""
-    return _filled(_entries(arguments[2]), arguments[0], arguments[1], by_row=True) if len(arguments) == 3 else None
+    """`Matrix(2, 2, [..])` of SymPy, and `Matrix(2, 2, [[..], [..]])` of Maple."""
+    if len(arguments) != 3:
+        return None
+    entries = _entries(arguments[2])
+    listed = [number for entry in entries for number in (_entries(entry) if entry[:1] == "[" else [entry])]
+    return _filled(listed, arguments[0], arguments[1], by_row=True)
 
 
 _BUILDERS: dict[str, Callable[[list[str]], _Rows | None]] = {

@@ -16,12 +16,14 @@ _TIMES = re.compile(
     r"(?<=[)\]}'])\s*\*\s*(?=(?:diag)?[-+]?[\d.()/*\s]*(?:sqrt\s*\(?\d+\)?)?\)?\s*"
     r"[(\[{]{1,2}(?:[^()\[\]{}]|\([^()]*\))*?[,;\s])"
 )
+_BETWEEN = r"(?<![\w.])([A-Za-z])_?(\d{1,2})--?\1_?(\d{1,2})(?!\w|\s*=)"  # P1-P3
 _WIDE = re.compile(r"(?<![\d.,])(\d{1,3})((?:[ ,]\d{3})+)(?![\d.,])")
 _MIXED = re.compile(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?!\d|[.,]\d|\^)")
 
 
 def spellings(text: str, *, edges: bool = False) -> Iterator[str]:
     """The text, and its readings with number words, decimal commas, digit groups, and mixed numbers such as 2 1/3."""
+    text = re.sub(_BETWEEN, r"\2-\3", text) if edges else text
     for counted in dict.fromkeys((text, with_figures(text))):
         joined = _edges(counted) if edges else counted
         for own in dict.fromkeys((joined, counted)):

@@ -15,7 +15,7 @@ from eckart.worked.exercises.formulas import exponentials, roots_as_signs, roots
 from eckart.worked.exercises.inequalities import chains_as_lists
 from eckart.worked.exercises.layout import laid_out
 from eckart.worked.exercises.ordinals import with_numbers
-from eckart.worked.exercises.programs import as_matrices, lengths, with_values
+from eckart.worked.exercises.programs import as_matrices, columns_of_maple, lengths, with_values
 from eckart.worked.messages import tr
 
 _PLAIN = str.maketrans({
@@ -86,7 +86,7 @@ def plain(text: str) -> str:
     >>> plain(r"$\frac{\sqrt{2}}{2}$"), plain("½√2"), plain("5×10⁻¹"), plain("λ₁ = 2 − √3")
     ('((sqrt(2))/(2))', '(1/2)sqrt2', '5*10^(-1)', 'lambda1 = 2 - sqrt3')
     """
-    text = re.sub(r"q\u0302|\\hat\s*\{?q\}?|\bq_?hat\b", "q'", laid_out(text))
+    text = re.sub(r"q\u0302|\\hat\s*\{?q\}?|\bq_?hat\b", "q'", laid_out(columns_of_maple(text)))
     text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_]\S*\s*[=≈:])", "; ", text)  # column 3 — q = ..
     text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_])", " это ", text)  # 3 — ранг
     text = re.sub(r"(?<=\d)[^\S\n]+[—–][^\S\n]+(?=[(\[])", ": ", text)  # для 4 — (0,6; 0,8)
@@ -150,7 +150,8 @@ def _powers(text: str) -> str:
 
 
 def _identifiers(text: str) -> str:
-    """Names of programs as words: `n_components`, `corr(x1, y)`, `qVV'`."""
+    """Names of programs as words, `n_components`, `corr(x1, y)`, `qVV'`, and `score(1)` as `score_1`."""
+    text = re.sub(r"(?<![^\W_])(score|punteggio|t|d)(\^\(?2\)?)?\(([1-9])\)(\^\(?2\)?)?(?=\s*[=≈])", r"\1_\3\2\4", text)
     text = re.sub(r"(?i)\b(?:corr?|corrcoef|correlation|rho)\s*\(\s*X_?(\d)\s*,\s*y\s*\)", r"r_\1", text)
     text = re.sub(r"\b(?:[Cc]orr?|corrcoef)\s*\(\s*X\s*,\s*y\s*\)", "r", text)
     text = re.sub(r"\bq\s?V\s?V'", "qVV^T", text)
@@ -191,8 +192,9 @@ def _fraction(sign: str) -> str:
 
 
 def _functions(text: str) -> str:
-    """`Sqrt[2]`, `SQRT(2)`, `root(2)` and `sqrt{2}` are sqrt(2)."""
-    text = re.sub(r"(?<![^\W_])(?:sqrt|root|rad)(?![^\W\d_])", "sqrt", text, flags=re.IGNORECASE)
+    """`Sqrt[2]`, `SQRT(2)`, `root(2)`, `radice(2)` and `sqrt{2}` are sqrt(2)."""
+    root = r"(?<![^\W_])(?:sqrt|root|rad|(?:radice|ra[ií]z|корень)(?=\s?\())(?![^\W\d_])"
+    text = re.sub(root, "sqrt", text, flags=re.IGNORECASE)
     text = re.sub(r"(?<![^\W_])cbrt(?![^\W\d_])", "cbrt", text, flags=re.IGNORECASE)
     return re.sub(r"(sqrt|cbrt)\s*(?:\[([^\[\]]*)\]|\{([^{}]*)\})", lambda m: f"{m[1]}({m[2] or m[3]})", text)
 

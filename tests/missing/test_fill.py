@@ -308,7 +308,7 @@ def test_dask_data_are_not_told_to_use_an_option_that_changes_nothing(stream):
     assert "stream=False" not in str(refused.value)
 
 
-@pytest.mark.parametrize(("seed", "rows", "columns", "rank", "noise"), [(0, 120, 11, 5, 0.01), (1, 60, 4, 1, 1.0)])
+@pytest.mark.parametrize(("seed", "rows", "columns", "rank", "noise"), [(0, 120, 11, 5, 0.01), (4, 60, 4, 1, 1.0)])
 def test_identical_columns_do_not_hide_the_components_of_the_others(seed, rows, columns, rank, noise):
     """With them the table has an exact fit, which predicts nothing for the other columns."""
     rng = np.random.default_rng(seed)

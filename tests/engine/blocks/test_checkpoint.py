@@ -376,6 +376,26 @@ def test_checkpoints_made_to_hurt(tmp_path):
         resume(data, tmp_path / "c")
 
 
+@pytest.mark.parametrize("name", ["run.json", "blocks", "read-000001"])
+def test_folder_in_place_of_a_file(tmp_path, name):
+    data = table()
+    interrupt(data, tmp_path / "c", 2, 3)
+    (tmp_path / "c" / name).unlink()
+    (tmp_path / "c" / name).mkdir()
+    with pytest.raises(CheckpointError, match=rf"{name} is damaged: it is not a file\. Restore"):
+        resume(data, tmp_path / "c")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links are POSIX")
+def test_only_a_full_disk_is_to_be_freed(tmp_path):
+    data = table()
+    interrupt(data, tmp_path / "c", 2, 3)
+    (tmp_path / "c" / "read-000001").unlink()
+    (tmp_path / "c" / "read-000001").symlink_to("read-000001")
+    with pytest.raises(CheckpointError, match=r"symbolic links\. .* Check that the folder can be read and written"):
+        resume(data, tmp_path / "c")
+
+
 def test_two_runs_on_one_folder(tmp_path):
     data = table()
     interrupt(data, tmp_path / "c", 1, 3)

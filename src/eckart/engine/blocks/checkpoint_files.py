@@ -19,7 +19,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.errors import CheckpointError
-from eckart.files import HashingWriter, new_file
+from eckart.files import HashingWriter, is_full, new_file
 
 VERSION = 2
 _MAGIC = "eckart checkpoint "
@@ -68,11 +68,11 @@ def read_arrays(path: Path, identity: str) -> Part | None:
 
 def _opened(path: Path) -> IO[bytes]:
     """The open file; opening a pipe would block, and a folder cannot be read."""
-    file = os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
         raise damaged(path, "it is not a file")
-    return file
+    return os.fdopen(number, "rb")
 
 
 def _check_magic(path: Path, start: bytes) -> None:
@@ -137,6 +137,8 @@ def read_record(path: Path) -> JsonObject | None:
     try:
         with _opened(path) as file:
             document = json.loads(file.read(_RECORD_BYTES))
+    except CheckpointError:  # a ValueError, too
+        raise
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -170,9 +172,10 @@ def damaged(path: Path, why: str) -> CheckpointError:
 def cannot(path: Path, error: OSError, size: int | None = None) -> CheckpointError:
     """The error for a file that the system refuses to read or write."""
     wanted = "" if size is None else f" ({size:,} bytes)"
+    remedy = "Free some disk space" if is_full(error) else "Check that the folder can be read and written,"
     return CheckpointError(
         f"The checkpoint {path}{wanted} cannot be used: {error.strerror or error}. Everything written "
-        "so far is valid. Free some disk space or choose another folder, then repeat the call."
+        f"so far is valid. {remedy} or choose another folder, then repeat the call."
     )
 
 

@@ -80,3 +80,38 @@ def test_eigenvalues_that_overflow_are_refused() -> None:
 def test_zero_eigenvalues_do_not_cause_numpy_warnings() -> None:
     rng = np.random.default_rng(2)
     ek.KernelPCA(eigen_solver="lanczos").fit(rng.standard_normal((56, 14)) @ rng.standard_normal((14, 17)))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+@pytest.mark.parametrize("solver", ["auto", "direct", "lanczos"])
+def test_the_angle_is_that_of_the_components_of_the_rows(kernel: str, offset: float, solver: str) -> None:
+    # The directions of as many components as columns are exact, but rounding in B v is divided by the value.
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((200, 3)) * [1.0, 1e-2, 1e-4]
+    rows = rows @ np.linalg.qr(rng.standard_normal((3, 3)))[0] + offset
+    for k in (2, 3):
+        d = ek.decompose(rows, "kernel_pca", k=k, kernel=kernel, solver=solver, left=True)
+        wide = rows.astype(np.longdouble)
+        wide = wide / np.sqrt(np.sum(wide**2, axis=1))[:, None] if kernel == "cosine" else wide
+        wide = wide - wide.mean(axis=0)
+        if k == 2:
+            # Of a reference in float64, only the space of the first two components is accurate enough.
+            leading = np.linalg.svd(wide.astype(np.float64), full_matrices=False)[2][:2].T
+            wide, slack = wide @ leading, 1e-9
+        else:
+            slack = 0.0
+        basis = orthonormal(wide)
+        left = orthonormal(np.asarray(d.left, np.longdouble))
+        sine = float(np.linalg.norm((left - basis @ (basis.T @ left)).astype(np.float64), 2))
+        assert sine <= d.certificate.angle + slack
+
+
+def orthonormal(columns: np.ndarray) -> np.ndarray:
+    """Gram-Schmidt, twice, in long double."""
+    result = columns.copy()
+    for _ in range(2):
+        for j in range(result.shape[1]):
+            result[:, j] -= result[:, :j] @ (result[:, :j].T @ result[:, j])
+            result[:, j] /= np.sqrt(np.sum(result[:, j] ** 2))
+    return result

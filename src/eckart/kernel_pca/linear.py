@@ -16,6 +16,7 @@ from eckart.components.find import find_components
 from eckart.components.scores import project_on_components, reconstruct_from_components
 from eckart.engine.backends import orthogonal
 from eckart.engine.matrix import Opened
+from eckart.engine.standardize.rounding import ENTRY, euclidean, gamma, lapack_svd_error
 from eckart.engine.svd_options import Solver
 from eckart.formatting import certified_share
 from eckart.io.open_matrix import open_matrix
@@ -28,6 +29,8 @@ from eckart.result import Certificate, Decomposition, Plan, details_of
 
 _SOLVERS: dict[str, Solver] = {"auto": "auto", "direct": "exact", "lanczos": "lanczos", "cholesky": "auto"}
 """Solver of kernel PCA -> that of PCA."""
+_PAIRWISE = 128
+"""NumPy adds up to this many numbers one by one, and then pairs of such sums."""
 
 
 def linear_components(
@@ -71,7 +74,7 @@ def _plan(plan: Plan | None) -> Plan | None:
 
 
 def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decomposition:
-    """The certificate for vectors and values as returned, and for directions before rounding.
+    """The certificate for the left vectors and values as returned, and for directions before rounding.
 
     Vectors and values are rounded by u: (G - l) v moves by at most 4 u |G|. Rows of unit length are rounded by u as
     well, and so is their matrix: singular values and the norm move by at most u sqrt(rows) (Weyl).
@@ -81,7 +84,8 @@ def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decompositi
         return d
     unit = float(np.finfo(dtype_name(d.values)).eps)
     if rows.shape[0] >= rows.shape[1]:
-        c = replace(c, residuals=_of_left(c.residuals, to_numpy(d.values).astype(np.float64), unit))
+        residuals = _of_left(c.residuals, to_numpy(d.values).astype(np.float64), unit)
+        c = replace(c, residuals=residuals, angle=_angle_of_left(d, c))
     if not cosine or float(d.norm) == 0.0:  # rows of length 0 are not rounded
         turned = min(1.0, c.angle + unit * len(c.lower) ** 0.5)
         return replace(d, certificate=replace(c, residuals=c.residuals + 2.0 * unit, angle=turned))
@@ -121,6 +125,28 @@ def _of_left(residuals: np.ndarray, values: np.ndarray, unit: float) -> np.ndarr
     ratio = largest / np.maximum(values, max(1e-300 * largest, np.finfo(np.float64).tiny))
     found = np.maximum(residuals - 2.0 * unit, 0.0) * ratio + 2.0 * unit
     return np.minimum(np.where(residuals > 0.0, found, 0.0), 1.0 + 4.0 * unit)
+
+
+def _angle_of_left(d: Decomposition, c: Certificate) -> float:
+    """sin(largest angle) of the span of L = (B V + E + 1 e^T) / s to that of the k leading left vectors U of B.
+
+    With P = I - U U^T, P B V has a norm of at most s_k+1 times the sine for V, which is 0 if V spans the whole space.
+    So P L has a norm of at most (s_k+1 sine + |E|) / s_k + |1 e^T / s|. |E| is the rounding of the two terms of A V - 1
+    m^T V, relative to ||A||_F, or that of LAPACK. The error e of the means lies along 1, where U has no part, so the
+    means of L show it.
+    """
+    k = len(c.lower)
+    least = float(np.min(c.lower, initial=np.inf))
+    if not k or least <= 0.0:
+        return c.angle if not k else 1.0
+    mean = np.zeros(0) if d.mean is None else to_numpy(d.mean).astype(np.float64)
+    with np.errstate(over="ignore"):
+        raw = float(np.hypot(float(d.norm), np.linalg.norm(mean) * d.rows**0.5))
+    rounding = 2.0 * gamma(d.columns + ENTRY) * raw + lapack_svd_error(d.rows, float(c.upper[0]))
+    columns = np.ascontiguousarray(to_numpy(d.left).T, dtype=np.float64)  # contiguous, so that NumPy adds pairwise
+    off = euclidean(columns.sum(axis=1)) / d.rows**0.5
+    off += gamma(_PAIRWISE + float(np.log2(d.rows))) * k**0.5
+    return float(min(1.0, (float(c.upper[-1]) * c.angle + rounding * k**0.5) / least + off))
 
 
 def _settled(d: Decomposition, settings: KernelSettings) -> Decomposition:
@@ -164,9 +190,15 @@ def _directions(rows: Matrix) -> Matrix:
 
 
 def _first(certificate: Certificate, k: int) -> Certificate:
+    """The certificate of the first k components, with the angle of their span (Davis-Kahan)."""
+    c, angle = certificate, certificate.angle
+    if 0 < k < len(c.lower):
+        gap = float(c.lower[k - 1]) ** 2 - float(c.upper[k]) ** 2
+        rest = euclidean(c.residuals[:k]) * float(c.upper[0]) ** 2
+        angle = min(1.0, rest / gap) if gap > 0.0 else 1.0
     return replace(
-        certificate, lower=certificate.lower[:k], upper=certificate.upper[:k], residuals=certificate.residuals[:k],
-        undetermined=tuple((a, min(b, k - 1)) for a, b in certificate.undetermined if a < k),
+        c, angle=angle, lower=c.lower[:k], upper=c.upper[:k], residuals=c.residuals[:k],
+        undetermined=tuple((a, min(b, k - 1)) for a, b in c.undetermined if a < k),
     )  # fmt: skip
 
 

@@ -111,3 +111,30 @@ def test_nearly_dependent_columns_do_not_spoil_the_way_back():
     assert np.linalg.norm(A - dense(d.details.C) @ d.details.core @ dense(d.details.R)) == pytest.approx(
         d.details.error, rel=1e-5
     )
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 0.7])
+@pytest.mark.parametrize("core", CORES)
+def test_the_error_of_long_rows_of_equal_entries_includes_the_rounding_of_their_sums(value, core):
+    A = np.full((8, 400_000), value)
+    d = ek.decompose(A, "cur", k=1, core=core, n_rows=1)
+    # All columns are equal, so one column of C U R stands for all.
+    column = np.asarray(d.details.C, np.longdouble)
+    for factor in core_factors(d.details.core, d.details.R[:, :1]):
+        column = column @ factor
+    exact = float(np.sqrt(np.sum((column - A[:, :1]) ** 2) * A.shape[1]))
+    assert abs(exact - d.details.error) <= d.details.error_rounding <= 1e-11 * np.linalg.norm(A)
+    assert all(bound.bound >= exact for bound in d.details.bounds.values() if bound.proved)
+
+
+def core_factors(core, rows):
+    """The factors of U, and some columns of R, in long double."""
+    left, left_values, middle, right_values, right = (np.asarray(f, np.longdouble) for f in core.parts().values())
+    return left / left_values, middle / right_values, right.T, rows.astype(np.longdouble)
+
+
+def test_a_cutoff_is_not_among_the_assumptions_of_the_additive_bound():
+    A = falling(60, 40)
+    options = {"select": "norm", "k": 3, "rng": 1}
+    assert ek.decompose(A, "cur", **options).details.bounds["additive"].proved
+    assert not ek.decompose(A, "cur", cutoff=0.5, **options).details.bounds["additive"].proved

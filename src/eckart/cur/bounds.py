@@ -7,6 +7,8 @@ rows drawn by leverage with replacement. Lecture notes do not state the constant
 without replacement, so this bound is a guide and not proved. Volume: E ||A - C U R||^2 <= 2 (k + 1) ||A - A_k||^2
 (Cortinovis, Kressner 2024), k columns and k rows, best core. Pivot: ||A - C U R|| <= (||V_J^-1||^2 +
 ||U_I^-1||^2)^(1/2) ||A - A_k||, known once the pivots are (Sorensen, Embree 2016).
+
+The theorems are about exact C, U and R. Proved bounds also contain the rounding of those that are returned.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ from eckart.cur.constants import FAILURE_PROBABILITY, TAUGHT_SHARE
 from eckart.cur.details import Bound
 
 
-def additive(k: int, columns: int, rows: int, best: float, norm: float, *, drawn: bool) -> Bound:
-    """||A - A_k|| + eps ||A||; `drawn`: by squared norms."""
+def additive(k: int, columns: int, rows: int, best: float, norm: float, rounding: float, *, drawn: bool) -> Bound:
+    """||A - A_k|| + eps ||A||; `drawn`: by squared norms, and joined by the pseudo-inverses."""
     half = FAILURE_PROBABILITY / 2
     spread = 1.0 + np.sqrt(8.0 * np.log(1.0 / half))
     eps = float((4.0 * k * spread**2 / columns) ** 0.25 + (k / (half**2 * rows)) ** 0.5)
     expected = float((4.0 * k / columns) ** 0.25 + (k / rows) ** 0.5)
     return Bound(
-        bound=best + eps * norm,
+        bound=best + eps * norm + rounding,
         eps=eps,
         delta=FAILURE_PROBABILITY,
         applies=drawn,
@@ -51,19 +53,19 @@ def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> Bo
     )
 
 
-def volume(k: int, best: float) -> Bound:
+def volume(k: int, best: float, rounding: float) -> Bound:
     """sqrt(2 (k + 1)) ||A - A_k||, for the root mean squared error over all draws."""
     factor = float(np.sqrt(2.0 * (k + 1)))
     statement = f"{factor:.3g} ||A - A_k|| (root mean square over all random choices)"
-    return Bound(bound=factor * best, factor=factor, applies=True, proved=True, statement=statement)
+    return Bound(bound=factor * best + rounding, factor=factor, applies=True, proved=True, statement=statement)
 
 
-def pivot(right: np.ndarray, left: np.ndarray, best: float) -> Bound:
+def pivot(right: np.ndarray, left: np.ndarray, best: float, rounding: float) -> Bound:
     """The bound from V_J and U_I, the rows of the singular vectors (k columns each) at the chosen indices."""
     least = [float(np.linalg.svd(part, compute_uv=False)[-1]) for part in (right, left)]
     factor = float(np.sqrt(sum(1.0 / max(value, 1e-300) ** 2 for value in least)))
     return Bound(
-        bound=factor * best,
+        bound=factor * best + rounding,
         factor=factor,
         applies=True,
         proved=True,

@@ -13,11 +13,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.arrays import EPSILON, Array, Matrix, astype, from_numpy, is_array, is_numpy, namespace, to_numpy
+from eckart.arrays import (
+    EPSILON,
+    UNIT_ROUNDOFF,
+    Array,
+    Matrix,
+    astype,
+    from_numpy,
+    is_array,
+    is_numpy,
+    namespace,
+    to_numpy,
+)
+from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from eckart.cur.slices import Slice
+
+_PAIRWISE = 160
+"""Roundings of a sum of squares of a slice: NumPy adds up to 128 numbers one by one, and then pairs of such sums."""
+_QR = 12.0
+"""LAPACK's Q is orthonormal, and its triangle has the norm of the matrix, up to this many units of rounding times the
+root of the number of rows. That is more than three times the largest error measured, for columns of equal entries.
+"""
 
 
 @dataclass(frozen=True)
@@ -259,12 +278,22 @@ def intersection_core(seen: SliceSums, space: RowSpace, crossing: np.ndarray, cu
     return core, seen.missed + _squares(seen.triangle[:, seen.count :] - made)
 
 
-def rounding(total: float, error_squared: float, *, direct: bool) -> float:
-    """Bound of the rounding error of the error: relative to ||A||^2 if it is a difference, otherwise to ||A||."""
+def rounding(
+    total: float, error_squared: float, shape: tuple[int, int], rank: int, additions: int, *, direct: bool
+) -> float:
+    """Bound of the rounding error of the error: relative to ||A|| if it is formed directly, otherwise to ||A||^2.
+
+    A term of an entry of A Q_R has `additions` roundings, and || |A| |Q_R| || <= sqrt(rank) ||A||. Sums of squares add
+    the entries of a slice pairwise, and then the slices. By QR, Q_R is nearly orthonormal, and the triangle of a slice
+    has nearly its norm. An error of d in e^2 moves e by at most d / (e + sqrt(e^2 - d)).
+    """
+    rows, columns = shape
+    off = 2.0 * gamma(additions + rank + ENTRY) * math.sqrt(rank) + gamma(rows / 8 + _PAIRWISE)
+    off += _QR * UNIT_ROUNDOFF * (math.sqrt(rows) + math.sqrt(columns))
     if direct:
-        return 16.0 * EPSILON * math.sqrt(total)
-    allowance = 16.0 * EPSILON * total
-    return min(math.sqrt(allowance), allowance / math.sqrt(max(error_squared, 1e-300)))
+        return off * math.sqrt(total)
+    least = error_squared - off * total
+    return off * total / (math.sqrt(error_squared) + math.sqrt(least)) if least > 0.0 else math.sqrt(off * total)
 
 
 def core_rounding(core: Core, columns: float, rows: float, *, best: bool) -> float:

@@ -17,7 +17,7 @@ from eckart.cur import core as cur_core
 from eckart.cur.constants import CANCELLED, DENSE_WORK, SMALL_VALUE
 from eckart.cur.core import Core, RowSpace, SliceSums
 from eckart.cur.select import Chosen, by_leverage, by_norm, by_pivot, by_volume
-from eckart.cur.slices import fold_slices, squares_both_ways
+from eckart.cur.slices import additions, fold_slices, squares_both_ways
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import dense
@@ -307,5 +307,6 @@ def _error(opened: Opened, seen: SliceSums, missed: float, space: RowSpace) -> t
             opened.matrix, nothing, space.basis, operator.attrgetter("outside"), operator.add, outside=True
         )
         squared = outside + missed
-    rounding = cur_core.rounding(total, squared, direct=direct)
+    terms = additions(columns, sparse=opened.matrix.sparse)
+    rounding = cur_core.rounding(total, squared, (rows, columns), int(space.basis.shape[1]), terms, direct=direct)
     return (squared / total) ** 0.5, rounding / total**0.5

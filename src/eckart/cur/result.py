@@ -191,19 +191,20 @@ def _core(core: Core, exponent: int, *, best: bool) -> Core:
 
 def _bounds(components: RankComponents, found: Found, wanted: CURSettings, norm: float) -> dict[str, Bound]:
     k, (columns, rows), best = found.k, found.asked, components.best(found.k)[1] * norm
-    fits = wanted.core == "best"
+    fits, rounding = wanted.core == "best", found.rounding * norm
+    drawn = fits and wanted.select == "norm" and wanted.cutoff is None
     bounds = {
-        "additive": cur_bounds.additive(k, columns, rows, best, norm, drawn=fits and wanted.select == "norm"),
+        "additive": cur_bounds.additive(k, columns, rows, best, norm, rounding, drawn=drawn),
         "relative": cur_bounds.relative(k, columns, rows, best, drawn=fits and wanted.select == "leverage"),
     }
     used = min(k, components.rank)
     enough = fits and used > 0 and min(len(found.columns.indices), len(found.rows.indices)) >= used
     if wanted.select == "volume" and enough:
-        bounds["volume"] = cur_bounds.volume(used, best)
+        bounds["volume"] = cur_bounds.volume(used, best, rounding)
     if wanted.select == "pivot" and enough and components.left is not None:
         right = to_numpy(backend_of(components.right).take_rows(components.right, found.columns.indices))[:, :used]
         left = to_numpy(backend_of(components.left).take_rows(components.left, found.rows.indices))[:, :used]
-        bounds["pivot"] = cur_bounds.pivot(right, left, best)
+        bounds["pivot"] = cur_bounds.pivot(right, left, best, rounding)
     return bounds
 
 

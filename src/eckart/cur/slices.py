@@ -5,7 +5,9 @@ Slices are float64 and on the device of the data. Of sparse rows, only the chose
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -22,6 +24,11 @@ from eckart.engine.parallel import fold
 from eckart.engine.rows import RowBlocks
 
 Result = TypeVar("Result")
+
+_SUMMED, _PIECES = 128, 64
+"""Products of dense rows sum at least this many terms at a time, in at most so many pieces, so that few roundings
+accumulate.
+"""
 
 
 @dataclass(frozen=True)
@@ -128,10 +135,30 @@ def _dense_slices(
     indices: Array = from_numpy(columns, precise.prototype)
     xp = namespace(precise.prototype)
     for _, block in precise.blocks(*segment, size):
-        image = block @ factor
+        image = _product(block, factor)
         rest = float(xp.sum((block - image @ factor.T) ** 2)) if outside else np.nan
         chosen = xp.take(block, indices, axis=1)
         yield Slice(chosen if xp is np else None, chosen, image, float(xp.sum(block * block)), rest)
+
+
+def _product(block: Array, factor: Array) -> Array:
+    """The product, summed in pieces: see `additions`."""
+    columns, width = block.shape[1], _width(block.shape[1])
+    if columns <= width:
+        return block @ factor
+    pieces = ((start, min(start + width, columns)) for start in range(0, columns, width))
+    products = (block[:, start:stop] @ factor[start:stop, :] for start, stop in pieces)
+    return functools.reduce(operator.iadd, products)
+
+
+def _width(columns: int) -> int:
+    return max(_SUMMED, -(-columns // _PIECES))
+
+
+def additions(columns: int, *, sparse: bool) -> int:
+    """The largest number of roundings of a term in an entry of A Q."""
+    width = _width(columns)
+    return columns if sparse else min(columns, width) + -(-columns // width)
 
 
 def _sparse_slices(

@@ -49,3 +49,15 @@ def test_blocks_whose_squares_leave_the_range_are_refused(scale):
         ek.decompose(table, "nmf", k=2, stream=True)
     with pytest.raises(InputError, match="range of float64"):
         ek.NMF(2).partial_fit(table)
+
+
+def test_the_share_of_float32_factors_includes_their_rounding():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        m, n, k = int(rng.integers(10, 40)), int(rng.integers(10, 40)), int(rng.integers(2, 9))
+        A = (rng.random((m, k + 1)) @ rng.random((k + 1, n))).astype(np.float32)
+        d = ek.decompose(A, "nmf", k=k, left=True)
+        left, values, right = (np.asarray(part, np.longdouble) for part in (d.left, d.values, d.right))
+        rest = float(np.sqrt(np.sum((A - (left * values) @ right.T) ** 2)))
+        squares = float(np.sum(A.astype(np.longdouble) ** 2))
+        assert d.certificate.explained[0] <= 1.0 - rest**2 / squares

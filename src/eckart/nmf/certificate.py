@@ -11,12 +11,16 @@ from eckart.nmf.table import NonnegativeTable
 from eckart.result import Certificate
 
 
-def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) -> Certificate | None:
-    """For squares, the explained share and its upper limit for k parts; None for other losses."""
+def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted, moved: float) -> Certificate | None:
+    """For squares, the explained share and its upper limit for k parts; None for other losses.
+
+    `moved` bounds how far rounding to the dtype of the data moves W H, in the units of the table.
+    """
     if not settings.squares or table.squared_norm == 0.0:
         return None
     # |A|^2 itself is a sum over all entries, in blocks.
-    captured = max(0.0, 1.0 - 2.0 * (fitted.loss + fitted.rounding) / table.squared_norm - 1e-13)
+    error = float(np.sqrt(2.0 * (fitted.loss + fitted.rounding))) + moved
+    captured = max(0.0, 1.0 - error**2 / table.squared_norm - 1e-13)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
     svd = fitted.svd
     known = None if svd is None else svd.certificate

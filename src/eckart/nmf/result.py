@@ -12,7 +12,7 @@ from typing import Unpack
 
 import numpy as np
 
-from eckart.arrays import Array, Matrix, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, Matrix, astype, dtype_name, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.blocks.reading import in_memory
 from eckart.engine.certify import check_range
@@ -162,6 +162,8 @@ def _assemble(
     norm = float(np.ldexp(np.sqrt(table.squared_norm + predicted), -table.exponent))
     values = np.ldexp(widths * lengths, -table.exponent)
     check_range(np.append(values, norm), table.dtype, "component lengths")
+    # Three factors are rounded by half a unit each: |W H| moves by at most 3/2 units of the sum of the lengths.
+    moved = 2.0 * float(np.finfo(dtype_name(rows)).eps) * float((widths * lengths).sum())
     error = float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5))
     return Decomposition(
         method="nmf",
@@ -174,7 +176,7 @@ def _assemble(
         weight=float(shape[0]),
         row_names=table.metadata.row_names,
         column_names=table.metadata.column_names,
-        certificate=certificate_of(table, settings, fitted),
+        certificate=certificate_of(table, settings, fitted, moved),
         plan=_plan(table, settings),
         info=SolveInfo(
             solver=settings.solver, passes=outcome.iterations, steps=outcome.iterations, seed=seed, threads=threads()

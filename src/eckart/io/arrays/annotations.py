@@ -6,6 +6,7 @@ A table is a group of columns, or, before anndata 0.7, one array of records. A c
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from eckart.environment import check_piece
 from eckart.errors import FileError, ParameterError
-from eckart.io.arrays.containers import Container, Hdf5, open_container
+from eckart.io.arrays.containers import Container, Hdf5, Zarr, open_container
 
 _NAMES = ("_index", "index", "cell_id", "gene_id")
 _MOST_NAMES = 1_000_000
@@ -137,16 +138,18 @@ def _check(container: Container, array: Any, place: str, size: int, name: str, m
 
 def _texts(container: Container, array: Any, place: str, size: int, name: str, memory: int | None) -> tuple[str, ...]:
     _check(container, array, place, size, name, memory)
-    step = size
-    if np.dtype(array.dtype).kind in "OT":  # Zarr decodes a whole chunk for every name
+    step, what = size, f"the list of names in {place.partition('/')[0]!r}"
+    if np.dtype(array.dtype).kind in "OT":
         step = _READ_AT_ONCE if isinstance(container, Hdf5) else int(array.chunks[0])
+        if isinstance(container, Zarr):  # it decodes a whole chunk at once
+            check_piece(container.texts_size(array, sys.maxsize), name, what, memory)
     found: list[str] = []
     total = 0
     for start in range(0, size, max(step, 1)):
         found += _decoded(array[start : start + step], place, name)
         # Many names of variable length may be one text in the file.
         total += sum(map(len, found[start:]))
-        check_piece(total, name, f"the list of names in {place.partition('/')[0]!r}", memory)
+        check_piece(total, name, what, memory)
     return tuple(found)
 
 

@@ -23,6 +23,7 @@ from eckart.errors import FileError, require
 from eckart.files import ZARR_MARKS
 from eckart.io.arrays.hdf5_chunks import Chunks
 from eckart.io.arrays.zarr_shards import Shards
+from eckart.io.arrays.zarr_texts import decoded_size
 from eckart.io.bytes import refuse_link
 from eckart.io.rows import FileState
 
@@ -191,6 +192,16 @@ class Zarr:
             size = math.prod(array.chunks) * array.dtype.itemsize if fixed else None
             for file, start, length in chunks:
                 self._check_blosc(file, start, length, size)
+
+    def texts_size(self, array: Any, most: int) -> int:
+        """How many bytes the texts of an array take when decoded; counting stops beyond `most`."""
+        chunks = self._chunks_of_shards(array, "") if array.shards else self._chunks_of_files(array)
+        total = 0
+        for file, start, length in chunks:
+            total += decoded_size(_codecs(array), file, start, length, most - total)
+            if total > most:
+                break
+        return total
 
     def _chunks_of_files(self, array: Any) -> Iterator[tuple[Path, int, int]]:
         """File, offset and length of every chunk that has a file of its own."""

@@ -1,0 +1,106 @@
+"""How large the texts of a Zarr array become when they are decoded, found without keeping them.
+
+Zarr decodes a whole chunk at a time. A chunk of equal texts takes a few bytes in the file, and gigabytes in memory.
+"""
+
+from __future__ import annotations
+
+import bz2
+import struct
+import sys
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, Any
+
+from eckart.errors import FileError
+
+_STEP = 1 << 16
+_BLOCK = 1 << 17
+"""Largest decoded size of a block of Zstandard."""
+_RAW, _RLE, _COMPRESSED = range(3)
+
+
+def decoded_size(codecs: Iterable[str], file: Path, start: int, length: int, most: int) -> int:
+    """An upper limit of the decoded size of a chunk, exact up to a block; counting stops beyond `most`."""
+    packed = [codec for codec in codecs if codec in _SIZES or codec in _UNBOUNDED]
+    if len(packed) > 1 or not _SIZES.keys() >= set(packed):
+        raise FileError(
+            f"The texts in {file.parent} are compressed with {' and '.join(packed)}, so Eckart cannot determine their "
+            "size before it decodes them. Save the array again with zstd, gzip or blosc."
+        )
+    if not packed:
+        return length
+    with file.open("rb") as stream:
+        stream.seek(start)
+        return _SIZES[packed[0]](stream, length, most)
+
+
+def _stated(form: str) -> Callable[[IO[bytes], int, int], int]:
+    """The size in a header: the codec allocates as much, and refuses chunks of another size."""
+
+    def size(stream: IO[bytes], length: int, _most: int) -> int:
+        head = stream.read(min(struct.calcsize(form), length))
+        return int(struct.unpack(form, head)[0]) if len(head) == struct.calcsize(form) else 0
+
+    return size
+
+
+def _counted(decoder: Callable[[], Any]) -> Callable[[IO[bytes], int, int], int]:
+    """The size of what the decoder returns, piece by piece."""
+
+    def size(stream: IO[bytes], length: int, most: int) -> int:
+        decode, total, rest = decoder(), 0, b""
+        while total <= most:
+            if decode.eof:  # another member may follow
+                decode, rest = decoder(), decode.unused_data
+            if not rest:
+                rest = stream.read(min(_STEP, length))
+                length -= len(rest)
+            if not rest and getattr(decode, "needs_input", True):
+                break
+            try:
+                total += len(decode.decompress(rest, _STEP))
+            except (OSError, zlib.error):  # damaged: Zarr refuses it
+                break
+            rest = getattr(decode, "unconsumed_tail", b"")
+        return total
+
+    return size
+
+
+def _zstd(stream: IO[bytes], length: int, most: int) -> int:
+    """The sizes of the blocks [1]; the header of a frame need not state the size of its content.
+
+    [1] https://datatracker.ietf.org/doc/html/rfc8878#section-3.1.1
+    """
+    end, total = stream.tell() + length, 0
+    while total <= most and stream.tell() < end:
+        magic = stream.read(5)
+        if magic[:4] != b"\x28\xb5\x2f\xfd" or len(magic) < 5:
+            break
+        flags = magic[4]
+        single = flags >> 5 & 1
+        width = (1 if single else 0, 2, 4, 8)[flags >> 6]
+        stream.seek((0 if single else 1) + (0, 1, 2, 4)[flags & 3], 1)
+        stated = int.from_bytes(stream.read(width), "little") + (256 if width == 2 else 0) if width else sys.maxsize
+        last = blocks = 0
+        while not last and total + blocks <= most and len(head := stream.read(3)) == 3:
+            number = int.from_bytes(head, "little")
+            last, kind, size = number & 1, number >> 1 & 3, number >> 3
+            blocks += _BLOCK if kind == _COMPRESSED else size
+            stream.seek(1 if kind == _RLE else size, 1)
+        total += min(blocks, stated)
+        stream.seek(4 * (flags >> 2 & 1), 1)
+    return total
+
+
+_SIZES: dict[str, Callable[[IO[bytes], int, int], int]] = {
+    "blosc": _stated("<4xI"),
+    "lz4": _stated("<I"),
+    "zstd": _zstd,
+    "gzip": _counted(lambda: zlib.decompressobj(31)),
+    "zlib": _counted(zlib.decompressobj),
+    "bz2": _counted(bz2.BZ2Decompressor),
+}
+_UNBOUNDED = {"lzma"}

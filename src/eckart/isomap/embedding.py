@@ -223,8 +223,9 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
     lower, upper = np.maximum(solution.lower[:k], 0.0), np.maximum(solution.upper[:k], 0.0)
     # The trace is a sum of squared distances, each accurate to a few units: n^2 of them, row by row.
     spread = 2.0 * solution.vectors.shape[0] * float(np.finfo(np.float64).eps)
-    low, high = _share(lower, trace, 1.0 - spread), _share(upper, trace, 1.0 + spread)
     unit = float(np.finfo(dtype).eps)
+    # Coordinates are products of two rounded factors: their squares move by at most 2 units.
+    low, high = _share(lower, trace, 1.0 - spread - 2.0 * unit), _share(upper, trace, 1.0 + spread)
     largest, least = float(np.abs(solution.values).max(initial=0.0)), float(lower.max(initial=0.0))
     residuals = solution.residuals + solution.rounding + 2.0 * unit * norm
     beyond = float(solution.upper[k]) if len(solution.upper) > k else None

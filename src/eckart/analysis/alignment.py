@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 _APART = 3.0
-"""Components are separable if their variances differ by this many standard errors."""
+"""Components are separable if their variances differ by this many standard errors (more with few rows)."""
 INDISTINGUISHABLE = 1.5
 """Closer components are compared as a subspace only. With 1.0, intervals of three close components are too wide."""
 
@@ -23,10 +23,15 @@ INDISTINGUISHABLE = 1.5
 def close_groups(d: Decomposition, apart: float = _APART) -> tuple[tuple[int, ...], ...]:
     """Runs of neighbours whose variances differ by less than `apart` standard errors of the difference of logarithms.
 
-    The standard error is that of normal rows, 2 / sqrt(n).
+    The standard error is that of many normal rows, 2 / sqrt(n). With few rows, variances differ more: if two variances
+    are equal in the population, the logarithms of those of a sample with f degrees of freedom differ by more than x
+    with the probability cosh(x / 2)^-(f - 1) (the exact test of sphericity). The limit is that x whose probability is
+    the same as with many rows, exp(-apart^2 / 2). For 3 standard errors and 20 rows, it is 3.3 standard errors.
     """
     logarithms = np.log(np.maximum(floats(d.explained_variance), 1e-300))
-    limit = apart * 2.0 / max(d.weight, 1.0) ** 0.5
+    # arcosh(exp(e)) = e + log(1 + sqrt(1 - exp(-2 e))) does not overflow.
+    exponent = apart**2 / 2.0 / max(d.weight - 2.0, 1e-300)
+    limit = 2.0 * (exponent + np.log1p((-np.expm1(-2.0 * exponent)) ** 0.5))
     groups: list[list[int]] = [[0]] if d.k else []
     for i in range(1, d.k):
         if logarithms[i - 1] - logarithms[i] < limit:

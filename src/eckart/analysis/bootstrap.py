@@ -4,12 +4,12 @@ A draw of n rows with replacement is the same data with other weights, so every 
 `sample_weight`. Components are paired with those of the fit by the largest cosines and get the same signs.
 
 Components of similar variance rotate into each other from resample to resample, so only their span is determined.
-Neighbours whose variances differ by less than three standard errors of the difference (normal rows: var log l = 2 / n
-each) form a group. Within a group, the subspace of a resample is compared with that of the fit, and its basis is
-rotated onto the fit's (Procrustes). Its loadings refer to the fit's basis of that subspace, which another sample would
-not repeat: the components of the population may have other signs, so no sign is called sure. A component that cannot be
-separated from the next one, which was not requested, may be any direction in the span of both. Each resample then takes
-a random direction, and again no sign is called sure.
+Neighbours whose variances differ by less than about three standard errors of the difference (normal rows: var log l =
+2 / n each; see `close_groups`) form a group. Within a group, the subspace of a resample is compared with that of the
+fit, and its basis is rotated onto the fit's (Procrustes). Its loadings refer to the fit's basis of that subspace, which
+another sample would not repeat: the components of the population may have other signs, so no sign is called sure. A
+component that cannot be separated from the next one, which was not requested, may be any direction in the span of both.
+Each resample then takes a random direction, and again no sign is called sure.
 
 Groups also contain neighbours that are likely different components: of two variances in the ratio 2, half of all
 samples of 50 rows make a group. Unless their variances differ by less than 1.5 standard errors, the resamples
@@ -27,9 +27,11 @@ import numpy as np
 from eckart.analysis.alignment import INDISTINGUISHABLE, close_groups, pair, rotated_groups
 from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
-from eckart.analysis.share_intervals import share_intervals
+from eckart.analysis.row_draws import row_draws
+from eckart.analysis.share_intervals import corrected_shares, share_intervals
 from eckart.api import decompose
 from eckart.arrays import Array, Floats, is_array, is_sparse
+from eckart.engine.leading import leading
 from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import check_weights, generator
 from eckart.errors import EckartWarning, InputError, ParameterError
@@ -43,9 +45,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_MOST_COPIES = 10_000_000
-"""Maximum sum of whole weights for drawing each copy of a row separately."""
 _SURE = 0.99
+_FURTHER = 3
+"""Components computed in addition to those requested: one that changed its position can still be found."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,9 @@ class Bootstrap:
     aligned_variance_ratio : array of shape (count, k)
         Explained shares of each sample along the directions that were matched with the components of the fit. Groups
         are rotated as a whole, also those with components that were not requested.
+    corrected_variance_ratio : array of shape (3, k)
+        Explained shares of the original data: as computed, corrected for bias, and corrected with the shares of similar
+        components moved towards their mean. Each interval extends from the lowest to the highest of the three.
     cosines : array of shape (count, k)
         Absolute cosine between each component of the fit and its match in each sample.
     indices : array of shape (count, k)
@@ -88,7 +93,7 @@ class Bootstrap:
     Notes
     -----
     Components of similar variance mix with each other from sample to sample, so that only the subspace that they span
-    together is determined. Components whose variances differ by less than three standard errors form a group, and the
+    together is determined. Components whose variances differ by less than about three standard errors form a group. The
     basis of each sample is rotated towards that of the fit (Procrustes).
 
     Examples
@@ -105,6 +110,7 @@ class Bootstrap:
     matched: Floats
     explained_variance_ratio: Floats
     aligned_variance_ratio: Floats
+    corrected_variance_ratio: Floats
     cosines: Floats
     indices: NDArray[np.intp]
     confidence: float
@@ -150,13 +156,7 @@ class Bootstrap:
             One row per component.
         """
         d = self.decomposition
-        low, high = share_intervals(
-            floats(d.explained_variance_ratio),
-            self.explained_variance_ratio,
-            self.aligned_variance_ratio,
-            self.groups,
-            self._ends,
-        )
+        low, high = share_intervals(self.corrected_variance_ratio, self.aligned_variance_ratio, self._ends)
         same = (self.indices == np.arange(d.k)).mean(axis=0)
         numbers = np.column_stack([floats(d.explained_variance_ratio), low, high, self.cosines.mean(axis=0), same])
         lines = tuple((name, *line) for name, line in zip(component_labels(d), numbers.tolist(), strict=True))
@@ -287,14 +287,21 @@ def bootstrap(
     first = decompose(data, get_method(method), sample_weight=weights, **options)
     again = _repeated(options)
     _, random = generator(rng)
-    wide, open_group = _with_next(first, data, method, weights, again)
+    further = _with_next(first, data, method, weights, again)
+    wide, open_group = _group_of_next(first, further)
     groups = tuple(group for group in close_groups(first) if not set(group) & set(open_group))
     inseparable = close_groups(wide, INDISTINGUISHABLE)
     drawn = [_draw(wide, groups, open_group, inseparable, matrix, method, weights, random, again) for _ in range(count)]
-    arrays = (np.array(part)[..., : first.k] for part in zip(*drawn, strict=True))
-    right, matched, shares, aligned, cosines, indices = arrays
+    right, matched, shares, aligned, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
+    right, matched, aligned, cosines, indices = (
+        part[..., : first.k] for part in (right, matched, aligned, cosines, indices)
+    )
+    corrected = corrected_shares(further, shares)[:, : first.k]
     unseparated = tuple(k for k in open_group if k < first.k)
-    return Bootstrap(first, right, matched, shares, aligned, cosines, indices, float(confidence), groups, unseparated)
+    shares = shares[:, : first.k]
+    return Bootstrap(
+        first, right, matched, shares, aligned, corrected, cosines, indices, float(confidence), groups, unseparated
+    )
 
 
 def _repeated(options: dict[str, object]) -> dict[str, object]:
@@ -308,11 +315,15 @@ def _with_next(
     method: Literal["pca", "svd"],
     weights: NDArray[np.float64] | None,
     options: dict[str, object],
-) -> tuple[Decomposition, tuple[int, ...]]:
+) -> Decomposition:
+    """The fit with the next components, as many as there are."""
+    k = min(first.k + _FURTHER, first.rows, first.columns)
+    return first if k == first.k else decompose(data, get_method(method), k=k, sample_weight=weights, **options)
+
+
+def _group_of_next(first: Decomposition, further: Decomposition) -> tuple[Decomposition, tuple[int, ...]]:
     """The fit with one more component, and the group of that component; without it if it can be separated."""
-    if first.k >= min(first.rows, first.columns):
-        return first, ()
-    wide = decompose(data, get_method(method), k=first.k + 1, sample_weight=weights, **options)
+    wide = leading(further, first.k + 1)
     group = next((group for group in close_groups(wide) if first.k in group), ())
     return (wide, group) if group else (first, ())
 
@@ -351,10 +362,9 @@ def _draw(
     given = np.ones(matrix.shape[0]) if weights is None else weights
     times = np.zeros(len(given))
     while int(np.count_nonzero(times)) < min(2, int(np.count_nonzero(given))):
-        times = _drawn_times(given, random)
+        times = row_draws(given, random)
     distinct = int(np.count_nonzero(times))
-    # Compute a few extra components, so that one that changed its position can still be found.
-    k = min(first.k + 3, distinct, first.columns)
+    k = min(first.k + _FURTHER, distinct, first.columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EckartWarning)
         d = decompose(matrix, get_method(method), k=k, sample_weight=times, **options)
@@ -362,6 +372,8 @@ def _draw(
     if k < first.k:  # few distinct rows were drawn: the other components explain nothing
         right = np.hstack([right, np.zeros((first.columns, first.k - k))])
         shares = np.append(shares, np.zeros(first.k - k))
+    all_shares = np.zeros(min(first.k + _FURTHER, first.columns))
+    all_shares[: len(shares)] = shares
     indices, signs, cosines = pair(floats(first.right), right)
     wanted, found = floats(first.right), right[:, indices] * signs
     whole = rotated_groups(wanted, found, (*groups, open_group) if open_group else groups)
@@ -373,22 +385,7 @@ def _draw(
         columns, size = list(open_group), len(open_group)
         paired[:, columns] = paired[:, columns] @ np.linalg.qr(random.standard_normal((size, size)))[0]
         paired[:, columns] *= np.where((paired * wanted).sum(axis=0) < 0.0, -1.0, 1.0)[columns]
-    return paired, matched, shares[: first.k], aligned, cosines, indices
-
-
-def _drawn_times(weights: Floats, random: np.random.Generator) -> Floats:
-    """How often each row is drawn, as a share of the sum of the weights."""
-    total, counted = float(weights.sum()), np.flatnonzero(weights)
-    times = np.zeros(len(weights))
-    if np.all(weights == np.floor(weights)) and total <= _MOST_COPIES:
-        # With one cell for each copy of a row, the draws are those of the table with repeated rows.
-        copies = weights[counted].astype(np.intp)
-        drawn = random.multinomial(int(total), np.full(int(total), 1 / int(total)))
-        times[counted] = np.add.reduceat(drawn, np.cumsum(copies) - copies)
-        return times
-    count = max(round(total), len(counted))
-    times[counted] = random.multinomial(count, weights[counted] / total) * (total / count)
-    return times
+    return paired, matched, all_shares, aligned, cosines, indices
 
 
 def _sure(low: float, high: float) -> str:

@@ -47,3 +47,12 @@ def test_too_many_rows_are_refused_in_the_same_words_whole_and_in_blocks(tmp_pat
             ek.decompose(path, "svd", k=1, stream=stream)
         messages.append(str(caught.value).partition("the memory limit is")[0])
     assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_number_of_entries_is_checked_before_their_triangle(tmp_path: Path, stream: bool) -> None:
+    """Only the whole file shows how many there are, so both ways of reading name the same defect."""
+    path = tmp_path / "x.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 4\n2 1 3\n")
+    with pytest.raises(FileError, match="declares 1 entry but contains 2"):
+        open_table(path, stream=stream)

@@ -19,7 +19,7 @@ from eckart.formatting import counted
 from eckart.io.arrays.npy import refuse_shape
 from eckart.io.arrow.columns import stored_numbers
 from eckart.io.bytes import OpenedFile
-from eckart.io.entries.csr_file import check_rows
+from eckart.io.entries.csr_file import Entries, check_rows
 from eckart.io.text.arrow_csv import read_csv
 from eckart.io.text.layout import align
 from eckart.io.text.records import Records
@@ -134,22 +134,37 @@ def refuse_count(sizes: Sizes, found: int, name: str) -> None:
         raise FileError(f"{name} declares {declared} but contains {found:,}. Copy or export it again.")
 
 
-def refuse_both_sides(row: np.ndarray, column: np.ndarray, sizes: Sizes, name: str) -> None:
-    """Check that a symmetric matrix stores one triangle: the lower one, as in the standard, or only the upper one."""
-    if sizes.symmetry != "general" and (row < column).any() and (row > column).any():
-        raise FileError(
-            f"{name} is declared {sizes.symmetry}, so it should store only one triangle, but it has "
-            "entries on both sides of the diagonal. Export it again."
-        )
+class Triangle:
+    """Checks that a symmetric matrix stores one triangle: the lower one, as in the standard, or only the upper one.
+
+    The check comes after all entries: a file with too many of them is refused for their number.
+    """
+
+    def __init__(self, sizes: Sizes, name: str) -> None:
+        self._symmetry, self._name = sizes.symmetry, name
+        self._below = self._above = self._diagonal = False
+
+    def add(self, row: np.ndarray, column: np.ndarray, value: np.ndarray) -> None:
+        self._below |= bool((row > column).any())
+        self._above |= bool((row < column).any())
+        self._diagonal |= bool(value[row == column].any())
+
+    def check(self) -> None:
+        """Refuse the file if its entries contradict the header."""
+        if self._symmetry != "general" and self._below and self._above:
+            raise FileError(
+                f"{self._name} is declared {self._symmetry}, so it should store only one triangle, but it has "
+                "entries on both sides of the diagonal. Export it again."
+            )
+        if self._symmetry == "skew-symmetric" and self._diagonal:
+            raise FileError(f"{self._name} is declared skew-symmetric, but its diagonal is not zero. Export it again.")
 
 
-def mirrored(row: np.ndarray, column: np.ndarray, value: np.ndarray, sizes: Sizes, name: str) -> list[np.ndarray]:
+def mirrored(row: np.ndarray, column: np.ndarray, value: np.ndarray, sizes: Sizes) -> Entries:
     """The entries of the other triangle of a symmetric or skew-symmetric matrix."""
     mirror = row != column
-    if sizes.symmetry == "skew-symmetric" and value[~mirror].any():
-        raise FileError(f"{name} is declared skew-symmetric, but its diagonal is not zero. Export it again.")
     sign = -1.0 if sizes.symmetry == "skew-symmetric" else 1.0
-    return [column[mirror], row[mirror], sign * value[mirror]]
+    return column[mirror], row[mirror], sign * value[mirror]
 
 
 def _table(body: bytes, mark: str, sizes: Sizes) -> pa.Table:
@@ -197,9 +212,11 @@ def _sparse(entries: list[np.ndarray], sizes: Sizes, name: str) -> Matrix:
     from eckart.io.arrays.sparse import canonical
 
     row, column, value = entries
-    refuse_both_sides(row, column, sizes, name)
     if sizes.symmetry != "general":
-        other = mirrored(row, column, value, sizes, name)
+        triangle = Triangle(sizes, name)
+        triangle.add(row, column, value)
+        triangle.check()
+        other = mirrored(row, column, value, sizes)
         row, column, value = (np.concatenate(pair) for pair in zip((row, column, value), other, strict=True))
     return canonical(sparse.coo_array((value, (row, column)), shape=(sizes.rows, sizes.columns)))
 

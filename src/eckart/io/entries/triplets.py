@@ -17,11 +17,11 @@ from eckart.io.bytes import OpenedFile, open_path
 from eckart.io.entries.csr_file import Entries, check_rows
 from eckart.io.entries.matrix_market import (
     Sizes,
+    Triangle,
     check_promise,
     mirrored,
     parse_entries,
     read_sizes,
-    refuse_both_sides,
     refuse_count,
 )
 from eckart.io.guard import reading
@@ -61,19 +61,18 @@ def market_entries(path: str) -> EntryBlocks | None:
 
 
 def _market_blocks(opened: OpenedFile, sizes: Sizes, rounded: Rounded) -> Iterator[Entries]:
-    seen, below, above = 0, False, False
+    seen, triangle = 0, Triangle(sizes, opened.name)
     for body, line in _lines(opened, sizes.start):
         row, column, value = parse_entries(body, sizes, opened.name, line)
         rounded.add([""] if sizes.whole and is_rounded(value) else [])
         seen += len(row)
         if sizes.symmetry != "general":
-            below, above = below or bool((row > column).any()), above or bool((row < column).any())
-            if below and above:
-                refuse_both_sides(np.array([0, 1]), np.array([1, 0]), sizes, opened.name)
-            yield from ((row, column, value), tuple(mirrored(row, column, value, sizes, opened.name)))  # type: ignore[misc]
+            triangle.add(row, column, value)
+            yield from ((row, column, value), mirrored(row, column, value, sizes))
         elif len(row):
             yield row, column, value
     refuse_count(sizes, seen, opened.name)
+    triangle.check()
 
 
 def _lines(opened: OpenedFile, start: int) -> Iterator[tuple[bytes, int]]:

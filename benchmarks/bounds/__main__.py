@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import collections
 import importlib
-import sys
 
 
 def main(method: str, count: int, first: int) -> None:
@@ -22,4 +22,9 @@ def main(method: str, count: int, first: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 200, int(sys.argv[3]) if len(sys.argv) > 3 else 0)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bounds", description="Search for false statements.")
+    parser.add_argument("method", choices=["cur", "isomap", "kernel_pca", "nmf"])
+    parser.add_argument("cases", nargs="?", type=int, default=200, help="number of tables (default 200)")
+    parser.add_argument("first", nargs="?", type=int, default=0, help="first seed (default 0)")
+    given = parser.parse_args()
+    main(given.method, given.cases, given.first)

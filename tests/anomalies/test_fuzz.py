@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from tests.anomalies.fuzz.__main__ import run
+from tests.anomalies.fuzz.expanding import ALLOWANCE, LIMIT, peaks
 from tests.anomalies.fuzz.mutations import mutate
 from tests.anomalies.fuzz.outcomes import compared, judge, outcome
 from tests.anomalies.fuzz.valid_files import FILES
@@ -41,6 +43,14 @@ def test_damaged_files_are_refused_or_read_right(seed: int) -> None:
     found = run(argparse.Namespace(first=0, last=1000, seed=seed, seconds=0.0, only="", keep="", jobs=1, progress=60.0))
     assert found.faults == []
     assert found.ran == set(range(1000))
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="measures peak memory as Linux does")
+def test_files_that_expand_stay_within_the_memory_limit(tmp_path: Path) -> None:
+    """About 250 MB in files of at most 1.3 MB."""
+    found = peaks(0, tmp_path)
+    assert len(found) >= 4
+    assert {kind: added for kind, (added, _) in found.items() if added > LIMIT + ALLOWANCE} == {}
 
 
 @pytest.mark.parametrize("limit", ["SIGTERM", "--seconds", "--to"])

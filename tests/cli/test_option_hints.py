@@ -18,7 +18,8 @@ TABLE = str(ek.datasets.path("usarrests"))
         ("fit", "--n_components", "-k"), ("report", "--n-components", "-k"), ("fit", "--k", "-k"),
         ("rank", "--standardize", "--scale"), ("fit", "--random_state", "--seed"), ("nmf", "--beta_loss", "--loss"),
         ("nmf", "--max_iter", "--iterations"), ("isomap", "--n_neighbors", "--neighbors"),
-        ("fit", "--row_names", "--row-names"), ("fit", "--methd", "--method"),
+        ("fit", "--row_names", "--row-names"), ("fit", "--methd", "--method"), ("select", "-k", "--keep"),
+        ("select", "--n-features-to-select", "--keep"),
     ],
 )  # fmt: skip
 def test_options_of_other_libraries(command: str, option: str, expected: str) -> None:

@@ -36,6 +36,8 @@ def with_suggestions(error: click.NoSuchOption) -> click.NoSuchOption:
         likely = [f"--{given}"]
     elif known in options:
         likely = [str(known)]
+    elif known == "-k" and "--keep" in options:  # columns to select, not components
+        likely = ["--keep"]
     elif owners := _owners(given):
         message = f"No such option {error.option_name!r}. It is an option of {owners}."
         return click.NoSuchOption(error.option_name, message=message, ctx=error.ctx)

@@ -28,7 +28,7 @@ _UNSUITABLE = {"constant", "huge row", "huge column", "cauchy", "indicator"} | E
 _SHORT = 60
 """Shorter sides from here on have a reference in extended precision that takes half a second and more."""
 
-_WEIGHTS = ["", "uniform", "integers", "graded", "extreme", "dominated"]
+_WEIGHTS = ["", "uniform", "integers", "graded", "extreme", "dominated", "remote"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Options:
     which: str = "largest"
     weights: str = ""
     """uniform, integers (some of them zero), graded (1e-6 to 1e6), extreme (1e-10 to 1e10, half of them zero),
-    dominated (1e-20 but for one row)."""
+    dominated (1e-20 but for one row), remote (all near 1e-130 or all near 1e130)."""
     scale: bool = False
     tol: float | None = None
     rng: int | None = None
@@ -119,6 +119,8 @@ def weights_of(options: Options) -> np.ndarray | None:
         return kept * 10.0 ** rng.uniform(-10, 10, options.rows)
     if options.weights == "dominated":
         return np.where(np.arange(options.rows) == rng.integers(options.rows), 1.0, 1e-20)
+    if options.weights == "remote":
+        return rng.uniform(0.1, 3.0, options.rows) * 10.0 ** float(rng.choice([-130, 130]))
     if options.weights == "graded":
         return 10.0 ** rng.uniform(-6, 6, options.rows)
     return rng.uniform(0.1, 3.0, options.rows)
@@ -257,7 +259,7 @@ def draw(family: str, seed: int) -> Options:
     drawn = Options(
         family, seed, rows, columns, dtype, method, storage, solver, ask, k,
         level if ask in ("explain", "error") else 0.0, which,
-        str(rng.choice(_WEIGHTS, p=[0.73, 0.09, 0.07, 0.05, 0.04, 0.02])),
+        str(rng.choice(_WEIGHTS, p=[0.72, 0.09, 0.07, 0.05, 0.04, 0.02, 0.01])),
         bool(method == "pca" and rng.random() < 0.2),
         tol,
         int(rng.integers(2**31)) if rng.random() < 0.5 else None,

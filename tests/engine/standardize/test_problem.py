@@ -147,3 +147,23 @@ def test_rows_that_a_sample_misses_lead_to_a_better_shift() -> None:
     data[1::2] -= 1.0
     d = ek.decompose(data, "pca", k=3, solver="gram")
     assert violation(d, true_values(data)) <= ACCURACY
+
+
+@pytest.mark.parametrize("solver", ["direct", "gram", "lanczos"])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("entries", "weight"), [(1e15, 1e130), (1e25, 1e139), (1e-15, 1e-130), (1e-15, 1e-139)])
+def test_weighted_entries_may_be_out_of_range(solver: str, storage: Any, entries: float, weight: float) -> None:
+    """Neither the entries nor the weights are, but squares of the products of the two are."""
+    rng = np.random.default_rng(SEEDS[1])
+    plain = rng.standard_normal((120, 30)) * np.geomspace(1.0, 0.1, 30)
+    plain[np.abs(plain) < 0.5] = 0.0
+    weights = rng.uniform(0.5, 2.0, 120)
+    expected = ek.decompose(storage(plain), "pca", k=3, sample_weight=weights, solver="direct")
+    d = ek.decompose(storage(plain * entries), "pca", k=3, sample_weight=weights * weight, solver=solver)
+    unit = entries * np.sqrt(weight)
+    assert d.certificate.proved
+    np.testing.assert_allclose(d.values / unit, expected.values, rtol=1e-8)
+    assert np.all(d.certificate.lower / unit <= expected.values * (1 + 1e-12))
+    assert np.all(d.certificate.upper / unit >= expected.values * (1 - 1e-12))
+    sines = np.sqrt(np.maximum(0.0, 1.0 - np.linalg.svd(expected.right.T @ d.right, compute_uv=False) ** 2))
+    assert sines.max() <= d.certificate.angle + 1e-7

@@ -142,7 +142,9 @@ class Case:
             exponents = safe_exponents(largest, precision)
         else:
             constant = self._given.constant_columns(np.arange(len(largest))) if self.center else np.zeros(0, int)
-            unit = safe_exponent(float(np.delete(largest, constant).max(initial=0.0)), precision)
+            weighted = self._weighted_exponent()
+            unweighted = safe_exponent(float(np.delete(largest, constant).max(initial=0.0)), precision)
+            unit = unweighted if weighted is None else weighted
             exponents = np.full(len(largest), unit)
             exponents[constant] = _SMALL - np.frexp(largest[constant])[1]
         if np.all(exponents == self._units.exponent):
@@ -153,6 +155,17 @@ class Case:
             sample = self._given.sample()  # in the previous units, small columns may have lost all digits
             self._shift = astype(namespace(sample).mean(sample, axis=0), self._shift.dtype)
         return True
+
+    def _weighted_exponent(self) -> int | None:
+        """The power of two from the squares of weighted entries; None without weights, or if they left the range.
+
+        Weights of 1e130 take entries out of the range that are in it themselves.
+        """
+        moments, exponent = self.moments, self._units.exponent
+        largest = float(np.delete(moments.raw, moments.constant).max(initial=0.0))
+        if self._given.weight_roots is None or not isinstance(exponent, int) or not 0.0 < largest < np.inf:
+            return None
+        return exponent - int(np.frexp(np.sqrt(largest))[1])
 
     def _better_shift(self) -> Array | None:
         """c + r, if the amplification of some column is too large; None if c suffices, which is nearly always so.

@@ -217,11 +217,3 @@ def test_rows_without_a_category_are_in_none() -> None:
     assert table.rows[0][1] == 30
     with pytest.raises(InputError, match="Every category label is missing"):
         ek.supplementary.categories(d, [None] * 50)
-
-
-@pytest.mark.parametrize("function", ["categories", "association"])
-def test_several_columns_of_labels_are_refused_with_the_first(function):
-    d = ek.decompose(np.random.default_rng(0).normal(size=(6, 3)), left=True)
-    for labels in ({"region": list("aabbcc")}, pd.DataFrame({"region": list("aabbcc")})):
-        with pytest.raises(InputError, match=r"with 1 column, but one category per row .* such as labels\['region'\]"):
-            getattr(ek.supplementary, function)(d, labels)

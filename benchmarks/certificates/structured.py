@@ -95,6 +95,13 @@ def strakos(rng: np.random.Generator, rows: int, columns: int, dtype: np.dtype) 
 
 
 @family
+def few_different_values(rng: np.random.Generator, rows: int, columns: int, dtype: np.dtype) -> np.ndarray:
+    """A diagonal of up to four different numbers, rows permuted: block Lanczos spans an invariant subspace at once."""
+    table = np.diag(rng.choice([1.0, 2.0, 3.0, 5.0][: rng.integers(1, 5)], max(rows, columns)))
+    return table[:rows, :columns][rng.permutation(rows)]
+
+
+@family
 def near_duplicates(rng: np.random.Generator, rows: int, columns: int, dtype: np.dtype) -> np.ndarray:
     """Each column twice, up to 1e-8 to 1e-16 of its entries."""
     half = rng.standard_normal((rows, -(-columns // 2)))
@@ -102,4 +109,4 @@ def near_duplicates(rng: np.random.Generator, rows: int, columns: int, dtype: np
     return np.hstack([half, other])[:, :columns]
 
 
-SPARSE |= {"glued wilkinson", "clement", "laplacian of a graph", "identical blocks", "arrow"}
+SPARSE |= {"glued wilkinson", "clement", "laplacian of a graph", "identical blocks", "arrow", "few different values"}

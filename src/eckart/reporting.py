@@ -10,7 +10,6 @@ from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.analyze import analyze
 from eckart.analysis.report.file_format import is_markdown
-from eckart.errors import ParameterError
 from eckart.rank.verdict import RankChoice
 
 
@@ -75,8 +74,6 @@ def report(
     >>> page[:15]
     '<!DOCTYPE html>'
     """
-    if isinstance(path, int):
-        raise ParameterError(f"path={path!r} is not a file name. To set the number of components, use k={path!r}.")
     if path is not None:
         is_markdown(path)  # refuses other formats before the analysis
     more = cast("Keywords", options)

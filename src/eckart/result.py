@@ -73,7 +73,8 @@ class Certificate:
     tolerance : float
         Requested accuracy of the explained share.
     proved : bool
-        Whether the requested accuracy is proved.
+        Whether the requested accuracy is proved: the bounds of each squared singular value differ by at most twice
+        `tolerance` times the smallest of them, or as little as float64 allows.
     passes : int
         Number of passes over the data.
     summary : str

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy import sparse
@@ -388,13 +387,3 @@ def test_numbers_stored_as_objects_are_analysed() -> None:
     table = np.random.default_rng(3).normal(size=(30, 4))
     for given in (table.astype(object), [[Fraction(cell) for cell in row] for row in table.tolist()]):
         np.testing.assert_allclose(ek.analyze(given).decomposition.values, ek.analyze(table).decomposition.values)
-
-
-def test_unusual_rows_of_a_table_whose_rows_are_named_by_numbers() -> None:
-    """The numbers 1 to 40 are names: they must not be taken as indices."""
-    table = pd.DataFrame(np.random.default_rng(3).normal(size=(40, 4)), index=range(1, 41), columns=list("abcd"))
-    table.loc[7, "c"] = 60.0
-    table.loc[40, "b"] = -45.0
-    found, named = (ek.analyze(one).outliers.tables["unusual"].rows for one in (table, table.rename("row {}".format)))
-    assert [line[0] for line in found[:2]] == ["7", "40"]
-    assert [(f"row {line[0]}", *line[1:]) for line in found] == list(named)

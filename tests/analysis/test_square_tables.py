@@ -11,7 +11,7 @@ import eckart as ek
 from eckart.analysis.square_tables import OF_PAIRS, recognise
 from eckart.cli import main
 from eckart.engine.blocks.source import MemorySource
-from eckart.errors import DataWarning, InputError, MissingValuesError
+from eckart.errors import InputError, MissingValuesError
 
 NAMES = [f"place {i}" for i in range(9)]
 
@@ -184,30 +184,3 @@ def test_ones_on_the_diagonal_may_be_similarities() -> None:
     found = recognise(MemorySource(shared))
     assert found is not None
     assert found.what.startswith("The table contains correlations or similarities")
-
-
-def test_distances_that_are_not_euclidean_are_noted_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
-    noise = np.abs(np.random.default_rng(1).normal(size=(9, 9)))
-    table = distances() + np.where(np.eye(9) > 0, 0, noise + noise.T)
-    found = ek.analyze(table)
-    note = next(note for note in found.decomposition.notes if note.code == "not_euclidean")
-    values = np.linalg.eigvalsh(-0.5 * (np.eye(9) - 1 / 9) @ np.square(table) @ (np.eye(9) - 1 / 9))
-    share = -values[values < 0].sum() / values[values > 0].sum()
-    assert note.details["negative_share"] == pytest.approx(share)
-    assert f"the negative eigenvalues sum to {100 * share:.2f} % of the positive ones" in note
-    assert not [warning for warning in recwarn if "kernel" in str(warning.message)]
-    codes = {note.code for note in ek.analyze(distances().round(3)).decomposition.notes}
-    assert "not_euclidean" not in codes
-    with pytest.warns(DataWarning, match="The kernel is indefinite"):  # of a kernel that the user chose
-        ek.decompose(-np.square(table.to_numpy()), "kernel_pca", k=2, kernel="precomputed")
-
-
-def test_the_command_suggests_how_to_see_the_coordinates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    distances().to_csv("apart.csv")
-    shown = CliRunner().invoke(main, ["report", "apart.csv"])
-    assert shown.exit_code == 0
-    assert "Next\n  eckart report apart.csv -o coordinates.md" in shown.output
-    again = CliRunner().invoke(main, ["report", "apart.csv", "-o", "coordinates.md"])
-    assert again.exit_code == 0, again.output
-    assert "| place 3 |" in Path("coordinates.md").read_text()

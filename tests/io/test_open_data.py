@@ -156,7 +156,7 @@ def test_values_are_those_of_the_array(kind):
         (da.from_array(X + 1j), "complex128"),
         ([[1.0, 2.0], [3.0]], "row 1 has 2 values, but row 2 has 1"),
         ([[10**400, 1.0], [1.0, 2.0]], "too large for float64"),
-        (sqlite3.connect(":memory:"), r"sqlite3.Connection is a connection to a database.*connection.execute\(query\)"),
+        (sqlite3.connect(":memory:"), "Execute a query first"),
         (pl.LazyFrame({"a": [1.0]}).select("b"), r"LazyFrame cannot be read: .*\bb\b"),
         ("", "path is an empty string"),
         ("https://localhost/x.csv", "local files"),

@@ -311,11 +311,3 @@ def test_components_that_mask_each_other_in_both_tests():
     assert (choice.k, choice.decided_by) == (3, "gap")
     assert RankChoice(verdicts, 12, 5, "pca", False).k == 0
     assert RankChoice(verdicts, 40, 5, "pca", False, equalised=0).k == 0
-
-
-def test_a_number_in_place_of_a_rule_or_a_file_is_the_number_of_components() -> None:
-    table = np.random.default_rng(0).normal(size=(12, 3))
-    with pytest.raises(ParameterError, match=r"rules=2 is not a rule. .* use most=2"):
-        ek.choose_rank(table, 2)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match=r"path=2 is not a file name. .* use k=2"):
-        ek.report(table, 2)  # type: ignore[arg-type]

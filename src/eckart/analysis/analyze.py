@@ -24,8 +24,6 @@ from eckart.analysis.square_tables import (
     answer_for_pairs,
     inner_products,
     lacks_diagonal,
-    not_euclidean,
-    quiet_on_kernels,
     recognise_for,
 )
 from eckart.analysis.unusual import Outliers, dominant_rows, unusual
@@ -178,16 +176,14 @@ def _of_table(
     _refuse_too_wide(table)
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
     problem = _problem(table, method, ranks, options)
-    with quiet_on_kernels(problem.distances):
-        d, choice = _with_choice(problem.table, problem.method, problem.options, problem.ranks, requested=requested)
+    d, choice = _with_choice(problem.table, problem.method, problem.options, problem.ranks, requested=requested)
     metadata = getattr(problem.table, "metadata", Metadata())
     matrix, lines = _matrix_of(problem.table), None
     if problem.method.name == "pca" and isinstance(matrix, np.ndarray):
         lines = value_lines(matrix, metadata)
     # Such lines consist of identifiers, so advice to leave these out would be wrong.
     found = [note for note in d.notes if lines is None or code_of(note) != "numbering_column"]
-    notes = (*problem.notes, *not_euclidean(d)) if problem.distances else problem.notes
-    d = replace(d.on_host(), notes=(*note_on_lines(lines, metadata), *notes, *found))
+    d = replace(d.on_host(), notes=(*note_on_lines(lines, metadata), *problem.notes, *found))
     kept = {**problem.options, "method": problem.method.name}
     return _gathered(
         d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested
@@ -203,8 +199,6 @@ class _Problem:
     options: Keywords
     ranks: RankChoice | str | None
     notes: tuple[Note, ...] = ()
-    distances: bool = False
-    """Whether the method is applied to the inner products behind a table of distances."""
 
 
 def _problem(
@@ -223,7 +217,7 @@ def _problem(
         return _Problem(square.source, chosen, options, ranks, (square.note(chosen.name),))
     note = f"{square.what} The report shows its principal coordinates (classical multidimensional scaling)."
     chosen, options = get_method("kernel_pca"), _scaling_options(table, options)
-    return _Problem(inner_products(square.source), chosen, options, ranks, (Note(square.kind, note),), distances=True)
+    return _Problem(inner_products(square.source), chosen, options, ranks, (Note(square.kind, note),))
 
 
 def _refuse_too_wide(table: DataSource) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.category_columns import category_groups, category_note
 from eckart.analysis.column_roles import dates_of
 from eckart.analysis.combined_columns import OTHERS, combined_columns
 from eckart.analysis.labels import column_labels
@@ -39,22 +38,15 @@ _NOISY_STEPS = -0.2
 
 
 def data_notes(d: Decomposition, matrix: object, metadata: Metadata) -> tuple[Note, ...]:
-    """Notes with the codes "category_columns", "combined_columns", "target_column" and "series".
-
-    There are none for large or sparse tables.
-    """
+    """Notes with the codes "combined_columns", "target_column" and "series"; none for large or sparse tables."""
     if not isinstance(matrix, np.ndarray) or matrix.shape != (d.rows, d.columns) or not method_of(d).orthogonal:
         return ()
     if matrix.size > _LARGEST or d.columns > _WIDEST or d.rows < _FEWEST_ROWS or not np.isfinite(matrix).all():
         return ()
     table = np.asarray(matrix, np.float64)
     names = column_labels(d)
-    groups = category_groups(table)
-    last = [group[-1] for group in groups]  # each is 1 minus the others, as the note on categories says
-    others = np.delete(table, last, axis=1)
     return (
-        *([category_note(groups, names)] if groups else []),
-        *combined_columns(others, np.delete(names, last).tolist(), center=d.mean is not None),
+        *combined_columns(table, names, center=d.mean is not None),
         *_targets(table, names),
         *_series(table, metadata),
     )

@@ -6,9 +6,7 @@ distances (Gower, 1966). Kernel PCA of B gives their principal coordinates (clas
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -16,15 +14,11 @@ import numpy as np
 
 from eckart.arrays import Floats
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata
-from eckart.errors import DataWarning
 from eckart.formatting import counted, percent
 from eckart.notes import Note
-from eckart.result import Decomposition
 from eckart.wording import either
 
 _CLOSE = 1e-8
-_EUCLIDEAN = 1e-3
-"""Negative eigenvalues that sum to at most this share of the positive ones come from rounded distances."""
 _SVD = either("method='svd'", "--method svd")
 _NOT_ROWS = (
     "Its rows are not observations, so the report has no section on unusual rows, and the explained variance does not "
@@ -251,25 +245,3 @@ def inner_products(source: DataSource) -> MemorySource:
     metadata = source.metadata
     names = metadata.row_names or metadata.column_names
     return MemorySource(-0.5 * centred, replace(metadata, row_names=names))
-
-
-@contextmanager
-def quiet_on_kernels(distances: bool) -> Iterator[None]:
-    """Without the warning on an indefinite kernel if the user has distances and no kernel: a note replaces it."""
-    with warnings.catch_warnings():
-        if distances:
-            warnings.filterwarnings("ignore", message="The kernel is indefinite", category=DataWarning)
-        yield
-
-
-def not_euclidean(d: Decomposition) -> tuple[Note, ...]:
-    """A note on principal coordinates if no points have the given distances."""
-    share = float(getattr(d.details, "negative_share", 0.0))
-    if share <= _EUCLIDEAN:
-        return ()
-    text = (
-        f"No points have exactly these distances: the negative eigenvalues sum to {percent(share, 2)} of the positive "
-        "ones. Principal coordinates leave out the negative part, so they reproduce the distances only approximately. "
-        "If the numbers are dissimilarities, such as Bray-Curtis, their square roots often have exact coordinates."
-    )
-    return (Note("not_euclidean", text, {"negative_share": share}),)

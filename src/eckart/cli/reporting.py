@@ -201,8 +201,6 @@ def _next(found: Analysis, job: Job) -> list[str]:
 
     d, file, asked = found.decomposition, _file(job), _typed(job)
     codes = {code_of(note) for note in d.notes}
-    if "distances" in codes and job.data != "-" and d.method == "kernel_pca":
-        return [f"eckart report {file} -o coordinates.md"]  # with the coordinates of the rows
     if not _can_continue(found, job) or "long_table" in codes:
         return []
     if "rating_lines" in codes:

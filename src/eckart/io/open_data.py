@@ -368,11 +368,6 @@ def not_rectangular(data: object, error: Exception) -> InputError:
 def _refuse(data: object) -> NoReturn:
     kind = type(data)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
-    if any(hasattr(kind, method) for method in ("cursor", "connect")):
-        raise InputError(
-            f"The {name} is a connection to a database, and not a table. Execute a query first, and pass its result: "
-            "connection.execute(query). Or pass the path or address of the database, with key='name of the table'."
-        )
     raise InputError(f"An object of type {name} is not a table. Pass {_KNOWN}.{_hint(data)}")
 
 
@@ -392,6 +387,6 @@ def _hint(data: Any) -> str:
         return " Pass the AnnData object, with layer= for one of its layers. For its raw counts, pass raw.to_adata()."
     if module == "torch" and hasattr(data, "__getitem__"):
         return " Wrap the dataset in a DataLoader, which Eckart reads batch by batch."
-    if hasattr(data, "get_final_froms"):  # a query of SQLAlchemy
+    if any(hasattr(data, name) for name in ("get_final_froms", "cursor", "connect")):  # a query or a connection
         return " Execute a query first, and pass the result of the query."
     return ""

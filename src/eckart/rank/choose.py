@@ -281,8 +281,6 @@ def _names(rules: str | Sequence[str], noise: float | None) -> tuple[str, ...]:
     if rules in ("all", "quick"):
         chosen = tuple(RULES) if rules == "all" else QUICK
         return tuple(name for name in chosen if name != "known_noise" or noise is not None)
-    if isinstance(rules, int):
-        raise ParameterError(f"rules={rules!r} is not a rule. To limit the number of components, use most={rules!r}.")
     names = (rules,) if isinstance(rules, str) else tuple(rules)
     if not names:
         raise ParameterError(f"rules is empty. The available rules are {', '.join(RULES)}.")

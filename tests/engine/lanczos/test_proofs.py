@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.fft import dct
 
 import eckart as ek
@@ -36,3 +37,17 @@ def test_a_trial_ends_when_rounding_hides_a_cluster() -> None:
     assert (d.plan.solver, d.info.solver) == ("lanczos", "gram")
     assert d.certificate.passes <= 14
     assert d.certificate.proved
+
+
+@pytest.mark.parametrize(("method", "different"), [("svd", 1), ("svd", 2), ("svd", 4), ("pca", 1), ("pca", 2)])
+def test_few_different_singular_values_take_few_passes(method: str, different: int) -> None:
+    """A block of random columns spans an invariant subspace at once, and no further pass shows more."""
+    numbers = np.random.default_rng(4).choice([1.0, 2.0, 3.0, 5.0][:different], 1200)
+    for X in (np.diag(numbers), sparse.diags(numbers).tocsr()):
+        d = ek.decompose(X, method, k=5, solver="lanczos")
+        largest = float(numbers.max())
+        assert d.certificate.proved
+        assert d.certificate.passes <= 60
+        assert np.all(d.certificate.lower <= largest * (1 + 1e-13))
+        assert np.all(d.certificate.upper >= largest * (1 - 1e-13))
+        np.testing.assert_allclose(d.values, largest, rtol=1e-7)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ from eckart.analysis.supplementary.lines import check_rows, named_lines
 from eckart.arrays import Floats
 from eckart.errors import InputError, ParameterError
 from eckart.fitted import takes_fitted
-from eckart.formatting import counted
 from eckart.result import Decomposition
 from eckart.text import Table
 
@@ -159,13 +158,6 @@ class _Categories:
 
 def _grouped(d: Decomposition, labels: Sequence[object]) -> _Categories:
     """Rows by category; rows without a category are in none."""
-    if isinstance(labels, Mapping) or hasattr(labels, "columns"):
-        names = list(map(str, labels))
-        one = f", such as labels[{names[0]!r}]" if names else ""
-        raise InputError(
-            f"labels is a {type(labels).__name__} with {counted(len(names), 'column')}, but one category per row is "
-            f"needed. Pass one column of it{one}."
-        )
     given = [category_name(label) for label in labels]
     check_rows(d, len(given))
     words = tuple(sorted({word for word in given if word is not None}))

@@ -70,18 +70,23 @@ class Goal:
             return "missed"
         return "improve" if complete or not self.enough(seen) else None
 
-    def ended_early(self, bound: float, run: ProbeRun, passes: int, size: int) -> Outcome | None:
-        """How the phase ends without a proof: all passes are used, or the bound needed takes far more or is hidden.
-
-        An excess over t of eta ||C|| / c or less is never excluded (`monotone_bound`).
+    def is_hidden(self, run: ProbeRun) -> bool:
+        """Whether rounding hides the bound needed: an excess over t of eta ||C|| / c or less is never excluded
+        (`monotone_bound`).
         """
+        quantile = length_quantile(self.probability, run.coordinates.shape[1])
+        return (self.needed - run.largest) * quantile <= run.error * run.spread
+
+    def ended_early(self, bound: float, run: ProbeRun, passes: int, size: int) -> Outcome | None:
+        """How the phase ends without a proof: all passes are used, or the bound needed takes far more or is hidden."""
+        near = bound <= 1.02 * self.last_value
+        if near and self.is_hidden(run):
+            return "hidden"
         if passes >= self.passes:
             return "stopped"
-        if bound > 1.02 * self.last_value:
+        if not near:
             return None
         allowed, quantile = self.needed - run.largest, length_quantile(self.probability, run.coordinates.shape[1])
-        if allowed * quantile <= run.error * run.spread:
-            return "hidden"
         expected = passes_for_excess(allowed, bound - run.largest, passes, size, quantile)
         return "stopped" if expected > 3 * self.passes else None
 
@@ -127,7 +132,7 @@ def proof_phase(
         found = np.inf
         if complete:
             found = seen + run.error
-        elif full or passes >= due:
+        elif full or passes >= due or goal.is_hidden(run):
             found = best_probe_bound(run, goal.probability, goal.enough)
             due = min(goal.next_due(found, run, passes, size), goal.passes)
         if found < bound or complete:
@@ -135,9 +140,11 @@ def proof_phase(
         outcome = goal.reached(bound, seen, complete=complete)
         if outcome is None:
             outcome = goal.ended_early(bound, run, passes, size)
-            # No block is left if probes span an invariant subspace: then no eigenvalue exceeds those they found.
-            if outcome is None and (full or not (block := basis.next_block()).shape[1]):
+            if outcome is None and full:
                 outcome = "stopped"
+            # No block is left if probes span an invariant subspace: then only rounding is above what they found.
+            if outcome is None and not (block := basis.next_block()).shape[1]:
+                outcome = "hidden"
     if bound == np.inf:  # ended before the first bound was due
         bound, assumed = best_probe_bound(run, goal.probability, goal.enough), run.error
         outcome = goal.reached(bound, seen, complete=complete) or outcome

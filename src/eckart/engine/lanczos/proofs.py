@@ -34,6 +34,10 @@ _HIDDEN = {"float32": 2, "float64": 8}
 """Proof phases in which rounding hides the bound needed, before a run ends: a better basis may need less. After float32
 products the run continues in float64.
 """
+_MORE_PROBES = 2 * PROBES
+"""Probes of a second phase if rounding hides the bound needed: they show a tenth of the rounding of half as many."""
+_NEGLIGIBLE = 0.01
+"""Residuals relative to the goal that hardly widen the bounds: these exceed the complement or a value by less."""
 
 
 @dataclass
@@ -88,7 +92,9 @@ class Proofs:
         coupled = basis.coupled_to(coefficients)
         whole = max(min(self._seen, _SEPARATION_AIM * float(values[state.k - 1])), _mean_left(run))
         chosen = choose_frozen(values, coupled, state.k, 0.5 * state.goal, self._most_frozen, whole)
-        self._retry_below = 0.1 * float(state.residuals[: state.k].max())
+        settled = float(state.residuals[: state.k].max()) <= _NEGLIGIBLE * state.goal
+        # The basis then spans an invariant subspace: only what the trace or a phase shows to be missed can still join.
+        self._retry_below = np.inf if settled else 0.1 * float(state.residuals[: state.k].max())
         if chosen is None:
             return
         passes = _passes_for(run, chosen, values, state.k)
@@ -101,10 +107,17 @@ class Proofs:
         first = 1 if every else int(_EARLIEST * passes)
         phase = self._filtered(run, frozen, chosen) or self._run_phase(run, state, frozen, chosen.needed, first)
         hidden = phase.outcome == "hidden"
-        self._hidden += hidden
         # If more than theta_k is needed, that value lies in a cluster, and a better basis does not need less.
         if hidden and run.exact and run.target.worth is not None and chosen.needed > float(values[state.k - 1]):
             raise NotWorthError
+        if hidden and run.exact and not run.exhausted and size + _MORE_PROBES < run.matrix.size:
+            del phase  # before memory for the next is allocated
+            phase = self._run_phase(run, state, frozen, chosen.needed, first, _MORE_PROBES)
+            hidden = phase.outcome == "hidden"
+        if hidden:
+            self._hidden += _HIDDEN["float64"] if settled else 1
+        if phase.outcome == "stopped":
+            self._retry_below = 0.1 * float(state.residuals[: state.k].max())
         if phase.outcome == "improve":
             self._most_frozen = max(chosen.count // 2, state.k + 5)
 
@@ -124,14 +137,16 @@ class Proofs:
         self.phase, self._step, self._frozen = Phase("proved", bound, empty, passes), run.steps, frozen.shape[1]
         return self.phase
 
-    def _run_phase(self, run: _Run, state: Assessment, frozen: Array, needed: float, first: int = 1) -> Phase:
+    def _run_phase(
+        self, run: _Run, state: Assessment, frozen: Array, needed: float, first: int = 1, probes: int = PROBES
+    ) -> Phase:
         last = float(state.values[state.k - 1])
         size = run.matrix.size
         if run.probes < MOST_PROBES:  # no room for two
             self.phase = None
         room = min(run.probes, size - frozen.shape[1])
         basis = Basis.with_capacity(run.backend, size, room, frozen=frozen, meter=run.meter())
-        random = run.backend.normals(run.rng, size, min(PROBES, room))
+        random = run.backend.normals(run.rng, size, min(probes, room))
         goal = Goal(
             needed,
             last,

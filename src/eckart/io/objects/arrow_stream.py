@@ -40,7 +40,7 @@ def arrow_reader(data: object) -> pa.RecordBatchReader | None:
                 raise
             except Exception as error:
                 kind = type(data).__name__
-                remedy = "Execute a query first, and pass its result" if hasattr(data, "execute") else "Check the query"
+                remedy = "Execute a query first" if hasattr(data, "execute") else "Check the query"
                 raise InputError(f"The {kind} cannot be read: {reason(error)}. {remedy}.") from error
             return reader
     return None

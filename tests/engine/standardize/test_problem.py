@@ -167,3 +167,17 @@ def test_weighted_entries_may_be_out_of_range(solver: str, storage: Any, entries
     assert np.all(d.certificate.upper / unit >= expected.values * (1 - 1e-12))
     sines = np.sqrt(np.maximum(0.0, 1.0 - np.linalg.svd(expected.right.T @ d.right, compute_uv=False) ** 2))
     assert sines.max() <= d.certificate.angle + 1e-7
+
+
+@pytest.mark.parametrize(("entries", "weight"), [(2.0**-100, 1e130), (2.0**100, 1e-130)])
+def test_sparse_blocks_in_float32_take_remote_weights(entries: float, weight: float) -> None:
+    rng = np.random.default_rng(SEEDS[2])
+    plain = sparse.random_array((90, 12), density=0.3, rng=rng, format="csr").astype(np.float32)
+    weights = rng.uniform(0.5, 2.0, 90)
+    expected = ek.decompose(plain, "svd", k=3, sample_weight=weights, solver="direct")
+    data = plain * np.float32(entries)
+    d = ek.decompose(data, "svd", k=3, sample_weight=weights * weight, stream=True, solver="gram")
+    assert d.certificate.proved
+    bounds = np.stack([d.certificate.lower, d.certificate.upper]) / (entries * np.sqrt(weight))
+    assert np.all(bounds[0] <= expected.certificate.upper * (1 + 1e-12))
+    assert np.all(bounds[1] >= expected.certificate.lower * (1 - 1e-12))

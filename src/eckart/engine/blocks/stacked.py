@@ -373,6 +373,9 @@ class StackedBlocks(OfSource):
             matrix = counted_only(matrix, self.weights, start, stop)
         if is_csr(matrix):
             if scaled:
+                if precision != self.precision:  # weighted float32 entries may need powers that float32 does not have
+                    given: Matrix = matrix
+                    matrix, precision = given.astype(np.float64), self.precision
                 matrix = backend_of(matrix).csr.times_power_of_two(matrix, self.exponent)
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:

@@ -90,7 +90,7 @@ class Console:
 
 
 def report(message: str, color: bool | None = None) -> None:
-    """Write a message to standard error; it is lost if nothing can be written there, and the work goes on."""
+    """Write a message to standard error, and ignore it if that fails."""
     with contextlib.suppress(OSError):
         click.echo(message, err=True, color=color)
 

@@ -319,3 +319,22 @@ def test_identical_columns_do_not_hide_the_components_of_the_others(seed, rows, 
     filled = ek.fill_missing(np.where(gone, np.nan, whole))
     error = np.sqrt(np.mean(((filled.table - whole) / whole.std(axis=0))[gone] ** 2))
     assert error < 4.0 * noise if noise < 1.0 else error < 1.2
+
+
+@pytest.mark.parametrize("seed", [5, 15, 30])
+def test_the_stated_error_holds_for_tables_with_identical_columns(seed):
+    """Many of the missing values are in the identical columns, so an exact fit determines these, but not the others.
+
+    Cross-validation hides other values and chose another model: off by 2.5 and 3.8 standard deviations, stated 0.7.
+    """
+    rng = np.random.default_rng([606, seed])
+    rank, columns, rows = int(rng.integers(1, 4)), int(rng.integers(4, 9)), int(rng.integers(20, 90))
+    noise = float(rng.choice([0.01, 0.1, 0.5]))
+    whole = rng.standard_normal((rows, rank)) @ rng.standard_normal((rank, columns))
+    whole += noise * whole.std() * rng.standard_normal(whole.shape)
+    whole[:, -1] = whole[:, 0]
+    gone = rng.random(whole.shape) < 0.05
+    filled = ek.fill_missing(np.where(gone, np.nan, whole))
+    error = np.sqrt(np.mean(((filled.table - whole) / whole.std(axis=0))[gone] ** 2))
+    assert error < 1.1 * filled.error
+    assert error < 0.7 * filled.error_of_means

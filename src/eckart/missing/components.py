@@ -32,6 +32,8 @@ _ROUNDING = 1e8
 """Noise variances up to this many times that of rounding errors hide no component."""
 _DETERMINED = 1.0 / 3.0
 """Least share of the missing values that a hidden component must determine."""
+_PREDICTED = 0.7
+"""Least share of the observed values that the others of their row must predict in an exact fit."""
 _LOADINGS = 400
 _ALTERNATING_STEPS = 50
 _HELD = 1e-4
@@ -89,12 +91,27 @@ def _determines_more(gaps: Gaps, f: Factors, other: Factors) -> bool:
     """Whether f determines many missing values that `other` predicts only up to its noise.
 
     A table with columns that depend on each other exactly has an exact fit with as many components as it has rank. Such
-    a fit determines the missing values of these columns, as `other` does, but may leave all others undetermined.
+    a fit determines the missing values of these columns, as `other` does, but may leave all others undetermined, and
+    far from the mean. Which of them are missing is chance, so the observed values must be predictable as well.
     """
+    if _predicted(gaps, f) < _PREDICTED:
+        return False
     missing = gaps.seen == 0.0
     of_f, of_other = ((fit_variances(gaps, one)[1] + one.noise)[missing] for one in (f, other))
     open_to_other = of_other > 0.1 * float(np.mean(other.noise))
     return bool(np.mean(open_to_other & (of_f < CLEAR * of_other)) >= _DETERMINED)
+
+
+def _predicted(gaps: Gaps, f: Factors) -> float:
+    """Share of the observed values that are not fitted by scores of their own: the rest of the row restricts them.
+
+    Counted in rows with more values than scores. In others no value is restricted, whatever the table.
+    """
+    patterns = gaps.patterns * (gaps.patterns.sum(axis=1, keepdims=True) > f.k)
+    here = f.loadings[:, 1:]
+    leverage = np.einsum("jk,ukl,jl->uj", here, score_inverses(gaps.patterns, f).covariance, here) / f.weighing
+    seen = patterns * np.bincount(gaps.pattern, gaps.weights, len(patterns))[:, None]
+    return float(np.sum(seen * (leverage < 1.0 - CLEAR)) / max(seen.sum(), 1.0))
 
 
 def _may_hide(gaps: Gaps, f: Factors) -> bool:

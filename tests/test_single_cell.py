@@ -151,7 +151,7 @@ def stored(adata, **options):
         {"mask_var": "highly_variable"},
         {"mask_var": VARIABLE},
     ],
-    ids=str,
+    ids=", ".join,
 )
 def test_arguments_of_scanpy_give_the_same_scores(adata, options):
     np.testing.assert_allclose(stored(adata, **options), stored(adata), atol=1e-5)

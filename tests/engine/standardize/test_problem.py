@@ -12,6 +12,7 @@ import eckart as ek
 from eckart.engine.blocks.source import MemoryRows
 from eckart.engine.matrix import open_blocks
 from eckart.engine.standardize.problem import standardize
+from eckart.errors import NotFiniteError
 from eckart.io.open_matrix import open_matrix
 from tests.engine.reference import ACCURACY, standardized, true_values, violation
 
@@ -181,3 +182,15 @@ def test_sparse_blocks_in_float32_take_remote_weights(entries: float, weight: fl
     bounds = np.stack([d.certificate.lower, d.certificate.upper]) / (entries * np.sqrt(weight))
     assert np.all(bounds[0] <= expected.certificate.upper * (1 + 1e-12))
     assert np.all(bounds[1] >= expected.certificate.lower * (1 - 1e-12))
+
+
+@pytest.mark.parametrize("solver", ["gram", "lanczos"])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_singular_values_below_float32_are_refused_in_blocks_too(solver: str, storage: Any) -> None:
+    """The power of two that keeps the weighted squares in range is beyond float32."""
+    rng = np.random.default_rng(SEEDS[2])
+    data = storage(np.where(rng.random((8, 6)) < 0.5, rng.random(6), rng.random(6)).astype(np.float32))
+    weights = rng.uniform(0.5, 2.0, 8) * 1e-130
+    for stream in (False, True):
+        with pytest.raises(NotFiniteError, match="underflow float32"):
+            ek.decompose(data, "pca", k=1, sample_weight=weights, stream=stream, solver=solver)

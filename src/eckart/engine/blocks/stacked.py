@@ -365,7 +365,9 @@ class StackedBlocks(OfSource):
 
     def _block(self, matrix: object, start: int, stop: int) -> RowBlocks:
         """Rows start..stop as a matrix in memory."""
-        precision, scaled = str(self.source.dtype), np.any(self.exponent)
+        scaled = np.any(self.exponent)
+        # Weighted float32 entries may need powers of two that float32 does not have.
+        precision = self.precision if scaled else str(self.source.dtype)
         if is_sparse(matrix):
             check_sparse(matrix)  # compiled loops use its indices
             matrix = as_csr(matrix)
@@ -373,10 +375,8 @@ class StackedBlocks(OfSource):
             matrix = counted_only(matrix, self.weights, start, stop)
         if is_csr(matrix):
             if scaled:
-                if precision != self.precision:  # weighted float32 entries may need powers that float32 does not have
-                    given: Matrix = matrix
-                    matrix, precision = given.astype(np.float64), self.precision
-                matrix = backend_of(matrix).csr.times_power_of_two(matrix, self.exponent)
+                given: Matrix = matrix if precision == str(self.source.dtype) else matrix.astype(precision)
+                matrix = backend_of(matrix).csr.times_power_of_two(given, self.exponent)
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:
             steps = (Convert(getattr(namespace(matrix), precision), self.exponent),)

@@ -54,6 +54,29 @@ def _parquet(folder: Path, rng: np.random.Generator) -> Path:
     return path
 
 
+def _understated(folder: Path, rng: np.random.Generator) -> Path:
+    """Texts with common beginnings, and a footer that states that they take one byte in total."""
+    count, texts = _texts(rng)
+    path = folder / "table.parquet"
+    parquet.write_table(
+        _table(rng, pa.array(texts), count), path, compression="zstd", row_group_size=count, use_dictionary=False,
+        column_encoding={"name": "DELTA_BYTE_ARRAY"},
+    )  # fmt: skip
+    content, stated = path.read_bytes(), _integer(sum(map(len, texts)))
+    assert content.count(stated) == 1
+    path.write_bytes(content.replace(stated, _integer(1, len(stated))))
+    return path
+
+
+def _integer(number: int, size: int = 1) -> bytes:
+    """A positive integer in the compact protocol of Thrift, in at least `size` bytes."""
+    parts, rest = [], 2 * number
+    while rest or len(parts) < size:
+        parts.append(rest & 127 | 128)
+        rest >>= 7
+    return bytes([*parts[:-1], parts[-1] & 127])
+
+
 def _delta(folder: Path, rng: np.random.Generator) -> Path:
     """Equal differences take almost no space."""
     count = _DECODED // 24
@@ -120,7 +143,8 @@ def _text(folder: Path, rng: np.random.Generator) -> Path:
 
 
 EXPANDING: dict[str, Callable[[Path, np.random.Generator], Path]] = {
-    "parquet": _parquet, "delta": _delta, "arrow": _arrow, "hdf5": _hdf5, "zarr": _zarr, "text": _text,
+    "parquet": _parquet, "understated": _understated, "delta": _delta, "arrow": _arrow, "hdf5": _hdf5,
+    "zarr": _zarr, "text": _text,
 }  # fmt: skip
 
 

@@ -29,6 +29,7 @@ _MOST_CHUNKS = 1 << 14
 """Footers of more column chunks are not parsed for their sizes, because that takes long."""
 _DEEPEST = 32
 _ROW_GROUPS, _ALGORITHM, _COLUMNS, _METADATA, _CRYPTO_METADATA, _ENCODINGS, _PATH, _DECODED = 4, 8, 1, 3, 8, 2, 3, 6
+_SIZE_STATISTICS, _UNENCODED = 16, 1
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT, _UUID = 1, 2, 3, 7, 8, 9, 10, 11, 12, 13
 
 
@@ -70,7 +71,10 @@ def only_as_strings(place: str | pa.NativeFile, columns: list[str]) -> bool:
 
 
 def decoded_sizes(place: str | pa.NativeFile, columns: list[str], groups: int, width: int) -> list[int]:
-    """Bytes of the decompressed pages of these columns in each row group; zeros if the footer does not state them."""
+    """Bytes that these columns take in each row group once they are decoded; zeros if the footer does not state them.
+
+    At least those of the decompressed pages.
+    """
     sizes = [0] * groups
     if not columns or groups * width > _MOST_CHUNKS:
         return sizes
@@ -78,11 +82,24 @@ def decoded_sizes(place: str | pa.NativeFile, columns: list[str], groups: int, w
     for number, chunks in enumerate(found[:groups]):
         for chunk in chunks:
             meta = chunk.get(_METADATA)
-            path = meta.get(_PATH) if isinstance(meta, dict) else None
-            size = meta.get(_DECODED) if isinstance(meta, dict) else None
-            if isinstance(path, list) and path and path[0] in names and isinstance(size, int):
-                sizes[number] += max(size, 0)
+            if not isinstance(meta, dict):
+                continue
+            path = meta.get(_PATH)
+            if isinstance(path, list) and path and path[0] in names:
+                sizes[number] += _decoded_size(meta)
     return sizes
+
+
+def _decoded_size(meta: dict[int, Any]) -> int:
+    """Bytes of the pages of a column chunk, or of its texts if these take more, as those with common beginnings may.
+
+    Texts that are read as dictionaries are not repeated in memory either.
+    """
+    used, statistics = meta.get(_ENCODINGS), meta.get(_SIZE_STATISTICS)
+    stated = [meta.get(_DECODED)]
+    if isinstance(statistics, dict) and isinstance(used, list) and not set(used) <= _FOR_DICTIONARIES:
+        stated.append(statistics.get(_UNENCODED))
+    return max([0, *(size for size in stated if isinstance(size, int))])
 
 
 def _chunks(meta: dict[int, Any]) -> list[dict[int, Any]]:

@@ -33,8 +33,9 @@ _BUFFER_BYTES = 1 << 24
 """Read ahead from the file, for all columns together."""
 _PAGE_BYTES = 1 << 20
 """Default size of a page of a column, before compression."""
-_STRINGS = 1 << 8
-"""Number of rows decoded at a time if texts are in an encoding that PyArrow does not read as dictionaries."""
+_STRINGS, _STRING_BATCHES = 1 << 10, 1 << 12
+"""Maximum number of rows decoded at a time, and of batches of a row group with more rows than batches, if texts are in
+an encoding that PyArrow does not read as dictionaries."""
 _HELD_BYTES = 1 << 23
 """Rows decoded at a time if a row group is decoded a few columns at a time; blocks may be much smaller."""
 
@@ -183,13 +184,21 @@ class ParquetPieces:
             self._text_sizes = decoded_sizes(self._place_of_file, names, meta.num_row_groups, meta.num_columns)
         return self._text_sizes[group]
 
+    def _string_rows(self, group: int) -> int:
+        """Rows to decode at a time if texts are read as strings.
+
+        A common beginning may be stored once for many strings: each may be as long as all together take in the file.
+        """
+        count = int(self.file.metadata.row_group(group).num_rows)
+        most = _BATCH_BYTES // max(self.text_size(group), 1)
+        return min(max(most, count // _STRING_BATCHES, 1), _STRINGS)
+
     def _begin(self, group: int) -> None:
         width = 8 * max(sum(self._widths), 1)
-        if self._has_texts and not self._texts:
-            # Strings with a common beginning may be stored once, so their size in the file does not limit them.
-            width = max(width, _BATCH_BYTES // _STRINGS)
         threads = self._threads and self._decoded_bytes(group) > _BATCH_BYTES
         rows = max(1, _BATCH_BYTES // width, min(_WIDE_BATCH_ROWS, _WIDE_BATCH_BYTES // width))
+        if self._has_texts and not self._texts:
+            rows = min(rows, self._string_rows(group))
         names = selection(self.schema, self.wanted)
         self._batches = self.file.iter_batches(rows, row_groups=[group], columns=names, use_threads=threads)
         self._group, self._place, self._rest = group, 0, None

@@ -375,8 +375,9 @@ class StackedBlocks(OfSource):
             matrix = counted_only(matrix, self.weights, start, stop)
         if is_csr(matrix):
             if scaled:
-                given: Matrix = matrix if precision == str(self.source.dtype) else matrix.astype(precision)
-                matrix = backend_of(matrix).csr.times_power_of_two(given, self.exponent)
+                given: Matrix = matrix
+                given = given if precision == str(self.source.dtype) else given.astype(precision)
+                matrix = backend_of(given).csr.times_power_of_two(given, self.exponent)
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:
             steps = (Convert(getattr(namespace(matrix), precision), self.exponent),)

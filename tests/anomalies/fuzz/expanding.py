@@ -70,7 +70,8 @@ def _understated(folder: Path, rng: np.random.Generator) -> Path:
 
 def _integer(number: int, size: int = 1) -> bytes:
     """A positive integer in the compact protocol of Thrift, in at least `size` bytes."""
-    parts, rest = [], 2 * number
+    parts: list[int] = []
+    rest = 2 * number
     while rest or len(parts) < size:
         parts.append(rest & 127 | 128)
         rest >>= 7

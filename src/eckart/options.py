@@ -277,7 +277,7 @@ def is_number(given: object) -> bool:
 
 def are_whole(names: Sequence[str]) -> bool:
     """Whether all names are whole numbers, such as the numbers of users."""
-    return len(names) > 0 and all(map(str.isdecimal, names))
+    return len(names) > 0 and all(name.isdecimal() and name == str(int(name)) for name in names)
 
 
 def place_by_number(

@@ -43,7 +43,7 @@ def pca(
     scale: bool = False,
     key_added: str | None = None,
     copy: bool = False,
-    dtype: Any = "float32",
+    dtype: str | type[object] | np.dtype[np.generic] = "float32",
     memory: str | int | None = None,
     rng: Seed = None,
     **options: object,
@@ -183,7 +183,7 @@ def _check_solver(given: Keywords) -> None:
         )
 
 
-def _kind(dtype: Any) -> np.dtype[Any]:
+def _kind(dtype: str | type[object] | np.dtype[np.generic]) -> np.dtype[Any]:
     """The type of the scores, checked before anything is computed."""
     try:
         kind: np.dtype[Any] = np.dtype(dtype)

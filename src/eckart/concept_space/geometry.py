@@ -62,6 +62,11 @@ class Geometry:
     def scale(self) -> Numbers | None:
         return None if self.d.scale is None else to_numpy(self.d.scale).astype(np.float64)
 
+    @cached_property
+    def mean_length(self) -> float:
+        """|mean / scale|, in the unit of lengths."""
+        return 0.0 if self.mean is None else float(np.linalg.norm(self.standard(np.zeros(self.d.columns))))
+
     def need_linear(self, what: str) -> None:
         if not self.linear:
             raise InputError(

@@ -1,8 +1,14 @@
 """Proofs of rankings: bounds of the similarity of complete vectors, not only of their parts in the concepts.
 
 For rows x = s + u with s in the space of the concepts and u at right angles to it: x . y = s . t + u . v, and
-|u . v| <= |u| |v|, where |u|^2 = |x|^2 - |s|^2 (Pythagoras). For columns of B, B V V^T e_j and B (1 - V V^T) e_l are at
-right angles but for R = B^T B V - V S^2, which the certificate bounds: add (|V_j| + |V_l|) ||R||.
+|u . v| <= |u| |v|, where |u|^2 = |x|^2 - |s|^2 (Pythagoras). `accuracy` bounds the rounding of s and |x|.
+
+For columns, P = V V^T and Q = I - P: x_j = B P e_j + B Q e_j. Both parts are at right angles but for R = G V - V S^2, G
+= B^T B, which the certificate bounds:
+
+    x_j . x_l = V_j S^2 V_l^T + V_j V^T R V_l^T + e_j^T P G Q e_l + e_j^T Q G P e_l + (B Q e_j) . (B Q e_l),
+
+where |Q G P e_l| <= ||R|| |V_l|. The three terms with R are the `skew`; for j = l, they add to |B Q e_j|^2.
 """
 
 from __future__ import annotations
@@ -11,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eckart.arrays import Array, is_numpy
+from eckart.arrays import EPSILON, Array, is_numpy
+from eckart.concept_space.accuracy import Measured, residual_norm
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.vectors import in_float64, row_squares, times, unit_of
@@ -27,26 +34,38 @@ class Bounded:
     upper: Numbers
 
 
-def bounds(
-    seen: Array, squares: Numbers, own: Numbers, own_square: float, *, cosine: bool, skew: Numbers | float = 0.0
-) -> Bounded:
-    """Bounds of x . y, or of their cosine, from the parts in the concepts (`seen`, `own`) and the squared lengths.
-
-    `skew` bounds the product of the parts inside and outside the concepts. Each difference of squares gets a margin for
-    the rounding of its terms.
-    """
-    unit = 64 * unit_of(seen)
-    seen, own = in_float64(seen), own.astype(np.float64)
+def bounds(many: Measured, one: Measured, *, cosine: bool, skew: Numbers | float = 0.0) -> Bounded:
+    """Bounds of x . y, or of their cosine, for the vectors `many` and `one`."""
+    seen, own = in_float64(many.seen), in_float64(one.seen)[0, :]
     dots = times(seen, own)
-    unseen = np.sqrt(np.maximum(squares - row_squares(seen), 0.0) + unit * squares)
-    own_unseen = np.sqrt(max(own_square - float(own @ own), 0.0) + unit * own_square)
-    lengths = np.sqrt(squares * own_square)
-    slack = unseen * own_unseen + skew + unit * lengths
+    inside, own_inside = np.sqrt(row_squares(seen)), float(np.linalg.norm(own))
+    rounding = 8.0 * EPSILON * len(own) * inside * own_inside  # of `dots`
+    moved = many.error * own_inside + one.error[0] * inside + many.error * one.error[0]
+    longest, shortest = many.lengths
+    own_longest, own_shortest = (float(length[0]) for length in one.lengths)
+    unseen = _outside(longest, inside - many.error)
+    own_unseen = _outside(own_longest, own_inside - one.error[0])
+    slack = unseen * own_unseen + skew + moved + rounding
     lower, upper = dots - slack, dots + slack
     if not cosine:
         return Bounded(lower, upper)
-    divisor = np.where(lengths > 0, lengths, np.inf)
-    return Bounded(np.maximum(lower / divisor, -1.0), np.minimum(upper / divisor, 1.0))
+    most, least = longest * own_longest, shortest * own_shortest
+    lower, upper = _ratio(lower, most, least), -_ratio(-upper, most, least)
+    return Bounded(np.maximum(lower, -1.0), np.minimum(upper, 1.0))
+
+
+def _outside(longest: Numbers, inside: Numbers) -> Numbers:
+    """The most that is left of a vector without the part inside the concepts."""
+    return np.sqrt(np.maximum(longest**2 * (1.0 + 8.0 * EPSILON) - np.maximum(inside, 0.0) ** 2, 0.0))
+
+
+def _ratio(number: Numbers, most: Numbers, least: Numbers) -> Numbers:
+    """A lower bound of a quotient with a divisor between `least` and `most`; -inf if it may be zero."""
+    # A negative number is divided by the smallest divisor.
+    divisor = np.where(number < 0, least, most)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        quotient = number / divisor - 4.0 * EPSILON
+    return np.where(least > 0, quotient, -np.inf)
 
 
 def proved_indices(order: Numbers, bounded: Bounded) -> int:
@@ -59,28 +78,39 @@ def proved_indices(order: Numbers, bounded: Bounded) -> int:
     return int(len(sure) if sure.all() else np.argmin(sure))
 
 
-def column_squares(geometry: Geometry) -> Numbers:
-    """||column||^2 in the units of the decomposition."""
+def measured_columns(geometry: Geometry, vectors: Array) -> Measured:
+    """The columns, given those of `geometry.columns`.
+
+    Their lengths come from the sums of squares of the first pass, and have the rounding of the Gram matrix.
+    """
     if geometry.column_norms is None:
         raise InputError(
             "A proof for columns needs the lengths of the columns, but this model does not contain "
             "them. Fit the model again."
         )
-    return geometry.column_norms**2
-
-
-def column_skew(geometry: Geometry, column: int) -> Numbers:
-    """(|V_j| + |V_l|) ||R||_F for all columns j and the column l."""
     certificate = geometry.d.certificate
     if certificate is None:
         raise InputError(
             "A proof for columns needs a certificate, but this model does not contain one. Fit the model again."
         )
-    largest = float(certificate.upper.max(initial=0.0)) / geometry.unit
-    residual = float(np.linalg.norm(certificate.residuals)) * largest**2
-    right = in_float64(geometry.right)
-    lengths = np.linalg.norm(right, axis=1) if is_numpy(right) else np.sqrt(row_squares(right))
-    return np.asarray((lengths + lengths[column]) * residual)
+    squares = geometry.column_norms**2
+    loadings = _lengths(geometry.right)
+    rounding = 2.0 * certificate.rounding * (geometry.d.norm / geometry.unit) ** 2
+    doubt = rounding + (geometry.d.rows + 8) * EPSILON * squares
+    doubt = doubt + (2.0 * loadings + loadings**2) * residual_norm(geometry)
+    inside = np.sqrt(row_squares(in_float64(vectors)))
+    return Measured(vectors, squares, 64 * unit_of(vectors) * np.maximum(inside, np.sqrt(squares)), doubt)
+
+
+def column_skew(geometry: Geometry, column: int) -> Numbers:
+    """(|V_j| + |V_l| + |V_j| |V_l|) ||R||_F for all columns j and the column l."""
+    lengths = _lengths(geometry.right)
+    return np.asarray((lengths + lengths[column] * (1.0 + lengths)) * residual_norm(geometry))
+
+
+def _lengths(right: Array) -> Numbers:
+    right = in_float64(right)
+    return np.linalg.norm(right, axis=1) if is_numpy(right) else np.sqrt(row_squares(right))
 
 
 def need_right_angles(geometry: Geometry) -> None:

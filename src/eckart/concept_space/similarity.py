@@ -8,6 +8,7 @@ import numpy as np
 
 from eckart.arrays import Array, is_numpy, namespace, to_numpy
 from eckart.concept_space import proof as proofs
+from eckart.concept_space.accuracy import Measured, projection_errors
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
@@ -37,8 +38,7 @@ def rows_like(geometry: Geometry, rows: StoredRowSet, query: Query, n: int, *, b
     bounded = None
     if proof:
         proofs.need_right_angles(geometry)
-        seen = geometry.compared(query.coordinates[None, :])[0]
-        bounded = proofs.bounds(rows.compared, rows.squares, seen, query.square, cosine=by == "cosine")
+        bounded = proofs.bounds(rows.with_errors, _measured(geometry, rows, query), cosine=by == "cosine")
     unit = _unit(geometry, by)
     return ranked(title, scores, n, rows.names, hidden=hidden, notes=query.notes, bounded=bounded, unit=unit)
 
@@ -59,11 +59,20 @@ def columns_like(
     bounded = None
     if proof:
         proofs.need_right_angles(geometry)
-        squares, skew = proofs.column_squares(geometry), proofs.column_skew(geometry, place)
-        seen = to_numpy(vectors[place, :])
-        bounded = proofs.bounds(vectors, squares, seen, squares[place], cosine=by == "cosine", skew=skew)
+        known, here = proofs.measured_columns(geometry, vectors), slice(place, place + 1)
+        one = Measured(to_numpy(vectors[here, :]), known.squares[here], known.error[here], known.doubt[here])
+        bounded = proofs.bounds(known, one, cosine=by == "cosine", skew=proofs.column_skew(geometry, place))
     unit = _unit(geometry, by)
     return ranked(f"Columns similar to {label}", compared @ own, n, columns, hidden=[place], bounded=bounded, unit=unit)
+
+
+def _measured(geometry: Geometry, rows: StoredRowSet, query: Query) -> Measured:
+    seen, squares = geometry.compared(query.coordinates[None, :]), np.array([query.square])
+    error, doubt = projection_errors(geometry, seen, squares, sparse=False)
+    if query.place is not None and query.place < len(rows.squares):
+        stored = rows.with_errors
+        error, doubt = np.maximum(error, stored.error[query.place]), np.maximum(doubt, stored.doubt[query.place])
+    return Measured(seen, squares, error, doubt)
 
 
 def _unit(geometry: Geometry, by: By) -> float:

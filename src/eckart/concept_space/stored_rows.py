@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from eckart.arrays import Array, Matrix, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.concept_space.accuracy import Measured, fitted_errors, projection_errors
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
@@ -35,6 +37,8 @@ class Rows:
     opened: Opened | None = None
     norms: Numbers | None = None
     """Lengths of the rows in the units of the decomposition, if known without the data."""
+    roots: Numbers | None = None
+    """Roots of the weights that coordinates and lengths were divided by."""
 
     def entries(self, place: int) -> Numbers | None:
         """One row as given, dense."""
@@ -90,6 +94,15 @@ class Rows:
             return geometry.squares(self.opened)
         return None if self.norms is None else (self.norms / geometry.unit) ** 2
 
+    def errors(self, geometry: Geometry, squares: Numbers) -> tuple[Numbers, Numbers]:
+        """(error, doubt) of these rows (`accuracy.Measured`)."""
+        if self.opened is not None:
+            return projection_errors(geometry, self.coordinates, squares, sparse=self.opened.matrix.sparse)
+        if self.roots is None:
+            return fitted_errors(geometry, self.coordinates, squares)
+        error, doubt = fitted_errors(geometry, self.coordinates, squares * self.roots**2)
+        return error / self.roots, doubt
+
 
 @dataclass(frozen=True)
 class StoredRowSet:
@@ -132,6 +145,17 @@ class StoredRowSet:
             )
         return np.concatenate([square for square in squares if square is not None])
 
+    @cached_property
+    def with_errors(self) -> Measured:
+        """The rows with bounds of their rounding."""
+        edges = np.cumsum([0, *(len(part.coordinates) for part in self.parts)])
+        found = [
+            part.errors(self.geometry, self.squares[start:stop])
+            for part, (start, stop) in zip(self.parts, itertools.pairwise(edges), strict=True)
+        ]
+        errors, doubts = (np.concatenate(each) for each in zip(*found, strict=True))
+        return Measured(self.compared, self.squares, errors, doubts)
+
     def entries(self, place: int) -> Numbers | None:
         """One row as given, or None if only its coordinates are stored."""
         for part in self.parts:
@@ -170,12 +194,14 @@ def rows_of_model(geometry: Geometry) -> Rows | None:
         return None
     coordinates = d.left * d.values
     details = d.details if isinstance(d.details, SVDDetails) else SVDDetails()
+    roots = None
     norms = None if details.row_norms is None else to_numpy(details.row_norms).astype(np.float64)
     if details.row_weights is not None:
         roots = np.sqrt(to_numpy(details.row_weights))
         coordinates = astype(in_float64(coordinates) / from_numpy(roots, coordinates)[:, None], coordinates.dtype)
         norms = None if norms is None else norms / roots
-    return Rows(coordinates if norms is None else _without_rounding(coordinates, norms, d.norm), norms=norms)
+    kept = coordinates if norms is None else _without_rounding(coordinates, norms, d.norm)
+    return Rows(kept, norms=norms, roots=roots)
 
 
 def _without_rounding(coordinates: Array, norms: Numbers, norm: float) -> Array:

@@ -90,3 +90,35 @@ def test_complete_concepts_prove_the_whole_order():
     ):
         assert found.proved == len(found)
         assert np.all(found.upper - found.lower < 1e-9)
+
+
+@pytest.mark.parametrize("weight", [None, 1e-30, 1e30])
+def test_rows_that_are_shorter_than_rounding_errors(weight):
+    """Their coordinates are 0, which is an error of up to their lengths. Large weights do not make rows short."""
+    data = np.exp(5.0 * np.random.default_rng(2).standard_normal((110, 3))).astype("float32")
+    weights = None if weight is None else np.full(110, weight)
+    space = ek.concepts(ek.decompose(data, "svd", k=2, left=True, sample_weight=weights))
+    for row in np.argsort(-np.linalg.norm(data, axis=1))[:3]:
+        check(space.similar_rows(row, 109, by="dot", proof=True), data.astype(WIDE), row, cosine=False)
+
+
+def test_rows_whose_scores_overflow_are_still_candidates():
+    data = np.array([[1, 2, 0], [2e19, -2e19, 1e19], [-1e19, 1e19, 3e19], [1e18, 0, 1e18]], "float32")
+    found = ek.concepts(ek.decompose(data, "svd", k=2), data).similar_rows(1, 2, by="dot", proof=True)
+    check(found, data.astype(WIDE), 1, cosine=False)
+
+
+@pytest.mark.parametrize("size", [1e-180, 1e-160, 1e154, 1e180])
+def test_dot_products_outside_the_range_of_float64(size):
+    """A product of two lengths can overflow or underflow although the lengths do not."""
+    data = np.random.default_rng(1).standard_normal((12, 4)) * size
+    exact, largest = data.astype(WIDE), np.finfo(float).max
+    space = ek.concepts(ek.decompose(data, "svd", k=2), data)
+    for vectors, found in (
+        (exact, space.similar_rows(0, 11, by="dot", proof=True)),
+        (exact.T, space.similar_columns(0, 3, by="dot", proof=True)),
+    ):
+        there = (vectors @ vectors[0])[found.indices]
+        assert np.all(found.lower <= there)
+        assert np.all(there <= found.upper)
+        assert np.all(found.lower <= largest)

@@ -52,7 +52,7 @@ class Geometry:
     def unit(self) -> float:
         """Unit of lengths, a power of two: 1 unless squares would be out of range."""
         usual = self.d.norm == 0.0 or 1e-100 < self.d.norm < 1e100
-        return 1.0 if usual else float(np.ldexp(1.0, int(np.frexp(self.d.norm)[1])))
+        return 1.0 if usual else float(np.ldexp(1.0, int(np.frexp(self.d.norm)[1]) - 1))
 
     @cached_property
     def mean(self) -> Numbers | None:

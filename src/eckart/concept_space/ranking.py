@@ -25,7 +25,7 @@ def ranked(
     title: str, scores: Array, n: int, names: Names, *, hidden: Sequence[int] | Numbers = NOTHING,
     notes: tuple[str, ...] = (), bounded: Bounded | None = None, unit: float = 1.0,
 ) -> Ranking:  # fmt: skip
-    """The n best except those hidden; with bounds, how many of them are certain. Scores are in `unit`s."""
+    """The n best except those hidden; with bounds, how many of them are certain. Scores are in units of unit^2."""
     if not is_numpy(scores):
         if bounded is None:
             return _from_device(title, scores, n, names, hidden, notes, unit)
@@ -33,18 +33,35 @@ def ranked(
     order = _best_first(scores, n if bounded is None else len(scores), hidden)
     indices = order[:n]
     with np.errstate(over="ignore", invalid="ignore"):
-        shown = scores[indices] if unit == 1.0 else scores[indices] * scores.dtype.type(unit)
+        shown = _in_units(scores[indices], unit)
     ranking = Ranking(title, names.labels(indices), shown, indices, notes=notes)
     if bounded is None:
         return ranking
-    rest = bounded.upper[order[n:]].max(initial=-np.inf)
+    candidates = _with_unordered(order, len(scores), hidden)
+    rest = bounded.upper[candidates[len(indices) :]].max(initial=-np.inf)
     return replace(
         ranking,
-        lower=bounded.lower[indices] * unit,
-        upper=bounded.upper[indices] * unit,
-        proved=min(proved_indices(order, bounded), len(indices)),
+        lower=_in_units(bounded.lower[indices], unit, -np.inf),
+        upper=_in_units(bounded.upper[indices], unit, np.inf),
+        proved=min(proved_indices(candidates, bounded), len(indices)),
         set_proved=bool(bounded.lower[indices].min(initial=np.inf) > rest),
     )
+
+
+def _with_unordered(order: Numbers, count: int, hidden: Sequence[int] | Numbers) -> Numbers:
+    """The order, and after it the candidates without a score, because it overflowed: they may be the best."""
+    there = np.ones(count, bool)
+    there[hidden] = there[order] = False
+    return np.concatenate([order, np.flatnonzero(there)])
+
+
+def _in_units(numbers: Numbers, unit: float, away: float | None = None) -> Numbers:
+    """Numbers times unit^2, which may itself be out of range; bounds are rounded `away` from the true number."""
+    if unit == 1.0:
+        return numbers
+    with np.errstate(over="ignore", under="ignore"):
+        product = numbers * numbers.dtype.type(unit) * numbers.dtype.type(unit)
+        return product if away is None else np.nextafter(product, away)
 
 
 def _from_device(
@@ -65,7 +82,7 @@ def _from_device(
     indices, found = to_numpy(reach), to_numpy(xp.take(scores, reach, axis=0))
     order = _best_first(found, n, np.flatnonzero(np.isin(indices, np.asarray(hidden, np.int64))))
     with np.errstate(over="ignore", invalid="ignore"):
-        shown = found[order] if unit == 1.0 else found[order] * found.dtype.type(unit)
+        shown = _in_units(found[order], unit)
     return Ranking(title, names.labels(indices[order]), shown, indices[order], notes=notes)
 
 

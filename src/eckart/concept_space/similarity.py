@@ -33,7 +33,7 @@ def rows_like(geometry: Geometry, rows: StoredRowSet, query: Query, n: int, *, b
     if not own.any():
         return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
     candidates = rows.directions if by == "cosine" else rows.compared
-    scores = candidates @ (own.astype(candidates.dtype) if is_numpy(candidates) else on_device_of(own, candidates))
+    scores = _products(candidates, own.astype(candidates.dtype) if is_numpy(candidates) else on_device_of(own, candidates))
     hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
     bounded = None
     if proof:
@@ -63,7 +63,14 @@ def columns_like(
         one = Measured(to_numpy(vectors[here, :]), known.squares[here], known.error[here], known.doubt[here])
         bounded = proofs.bounds(known, one, cosine=by == "cosine", skew=proofs.column_skew(geometry, place))
     unit = _unit(geometry, by)
-    return ranked(f"Columns similar to {label}", compared @ own, n, columns, hidden=[place], bounded=bounded, unit=unit)
+    scores = _products(compared, own)
+    return ranked(f"Columns similar to {label}", scores, n, columns, hidden=[place], bounded=bounded, unit=unit)
+
+
+def _products(candidates: Array, own: Array) -> Array:
+    """Scores, which may overflow: infinite ones are the best or the worst, and NaN ones are not ranked."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return candidates @ own
 
 
 def _measured(geometry: Geometry, rows: StoredRowSet, query: Query) -> Measured:
@@ -76,4 +83,4 @@ def _measured(geometry: Geometry, rows: StoredRowSet, query: Query) -> Measured:
 
 
 def _unit(geometry: Geometry, by: By) -> float:
-    return 1.0 if by == "cosine" else geometry.unit * geometry.unit
+    return 1.0 if by == "cosine" else geometry.unit

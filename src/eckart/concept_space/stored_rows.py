@@ -39,6 +39,8 @@ class Rows:
     """Lengths of the rows in the units of the decomposition, if known without the data."""
     roots: Numbers | None = None
     """Roots of the weights that coordinates and lengths were divided by."""
+    kept: Numbers | None = None
+    """False for rows whose coordinates were replaced by 0; None if there are none."""
 
     def entries(self, place: int) -> Numbers | None:
         """One row as given, dense."""
@@ -98,10 +100,10 @@ class Rows:
         """(error, doubt) of these rows (`accuracy.Measured`)."""
         if self.opened is not None:
             return projection_errors(geometry, self.coordinates, squares, sparse=self.opened.matrix.sparse)
-        if self.roots is None:
-            return fitted_errors(geometry, self.coordinates, squares)
-        error, doubt = fitted_errors(geometry, self.coordinates, squares * self.roots**2)
-        return error / self.roots, doubt
+        roots = 1.0 if self.roots is None else self.roots
+        error, doubt = fitted_errors(geometry, self.coordinates, squares * roots**2)
+        error = error / roots
+        return error if self.kept is None else np.where(self.kept, error, np.maximum(error, np.sqrt(squares))), doubt
 
 
 @dataclass(frozen=True)
@@ -194,25 +196,24 @@ def rows_of_model(geometry: Geometry) -> Rows | None:
         return None
     coordinates = d.left * d.values
     details = d.details if isinstance(d.details, SVDDetails) else SVDDetails()
-    roots = None
+    roots = kept = None
     norms = None if details.row_norms is None else to_numpy(details.row_norms).astype(np.float64)
+    if norms is not None:
+        kept = _exceed_rounding(norms, d.norm, coordinates)
+        coordinates = coordinates * astype(from_numpy(kept.astype(np.float64), coordinates), coordinates.dtype)[:, None]
     if details.row_weights is not None:
         roots = np.sqrt(to_numpy(details.row_weights))
         coordinates = astype(in_float64(coordinates) / from_numpy(roots, coordinates)[:, None], coordinates.dtype)
         norms = None if norms is None else norms / roots
-    kept = coordinates if norms is None else _without_rounding(coordinates, norms, d.norm)
-    return Rows(kept, norms=norms, roots=roots)
+    return Rows(coordinates, norms=norms, roots=roots, kept=kept)
 
 
-def _without_rounding(coordinates: Array, norms: Numbers, norm: float) -> Array:
-    """Coordinates with 0 for rows that are shorter than their rounding errors, which are relative to the longest rows.
+def _exceed_rounding(norms: Numbers, norm: float, coordinates: Array) -> Numbers:
+    """Which rows are longer than the rounding errors of their coordinates, which are relative to the longest rows.
 
-    Otherwise a row of zeros, such as an empty document, would have a direction.
+    The others get the coordinates 0. Otherwise a row of zeros, such as an empty document, would have a direction.
     """
-    kept = norms > 4 * unit_of(coordinates) * norm
-    if kept.all():
-        return coordinates
-    return coordinates * astype(from_numpy(kept.astype(np.float64), coordinates), coordinates.dtype)[:, None]
+    return norms > 4 * unit_of(coordinates) * norm
 
 
 def _starts(counts: Numbers) -> Numbers:

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn import decomposition as theirs
 
 import eckart as ek
-from eckart.errors import ParameterError
+from eckart.errors import NotFiniteError, ParameterError
 from eckart.io.open_matrix import open_matrix
 from eckart.pca import scatter
 
@@ -407,3 +407,10 @@ def test_weights_that_sum_to_less_than_the_components_are_refused():
     rows = np.random.default_rng(0).standard_normal((20, 3))
     with pytest.raises(ParameterError, match=r"0\.5 after this batch.*multiply all weights by the same number"):
         ek.IncrementalPCA(1).partial_fit(rows, sample_weight=np.full(20, 0.025))
+
+
+def test_values_that_overflow_float32_are_refused():
+    rows = (np.random.default_rng(0).standard_normal((12, 3)) * 1e15).astype("float32")
+    model = ek.IncrementalPCA(2).partial_fit(rows, sample_weight=np.full(12, 1e60))
+    with pytest.raises(NotFiniteError, match="overflow float32"):
+        _ = model.singular_values_

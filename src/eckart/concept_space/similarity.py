@@ -33,7 +33,8 @@ def rows_like(geometry: Geometry, rows: StoredRowSet, query: Query, n: int, *, b
     if not own.any():
         return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
     candidates = rows.directions if by == "cosine" else rows.compared
-    scores = _products(candidates, own.astype(candidates.dtype) if is_numpy(candidates) else on_device_of(own, candidates))
+    there = own.astype(candidates.dtype) if is_numpy(candidates) else on_device_of(own, candidates)
+    scores = _products(candidates, there)
     hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
     bounded = None
     if proof:

@@ -13,11 +13,11 @@ from eckart.arrays import EPSILON, Array, astype, from_numpy, is_host, is_numpy,
 from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.backends.symmetric import leading_pairs, squares_without
 from eckart.engine.certificate import undetermined_groups
+from eckart.engine.certify import check_range
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.returned import rounding_to_subnormal
 from eckart.engine.solution import is_accurate
 from eckart.engine.standardize.rounding import lapack_eigenvalue_error
-from eckart.errors import NotFiniteError
 from eckart.formatting import certified_share
 from eckart.notes import Note
 from eckart.pca.constants import SQUARED_TOLERANCE
@@ -67,20 +67,18 @@ class Running:
         unit = float(np.finfo(self.precision).eps)
         every = d.k >= d.columns
         with np.errstate(over="ignore", under="ignore"):
+            values = times_power_of_two(to_numpy(d.values).astype(np.float64), exponent)
             lower, upper = np.ldexp(c.lower, exponent), np.ldexp(c.upper, exponent)
             if exponent:  # outwards by one unit: a power of two may lead to subnormal numbers, which are rounded
                 lower, upper = np.maximum(np.nextafter(lower, -np.inf), 0.0), np.nextafter(upper, np.inf)
         rounding = 0.0
         if np.any(c.upper > 0.0):
             rounding = rounding_to_subnormal(float(np.max(c.lower)), self.precision, -exponent)
-        if not np.isfinite(upper).all():
-            raise NotFiniteError(
-                "The singular values overflow float64. Divide the rows or their weights by a large number first."
-            )
+        check_range(np.maximum(values, upper), self.precision, "singular values", nonzero=bool(np.any(c.lower > 0.0)))
         return replace(
             d,
             method="pca",
-            values=self._outside(times_power_of_two(d.values, exponent)),
+            values=self._outside(from_numpy(values, d.values)),
             right=self._outside(d.right),
             rows=self.scatter.rows,
             weight=float(self.scatter.count),

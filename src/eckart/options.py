@@ -292,16 +292,26 @@ def place_by_number(
     name, whole = str(number), are_whole(names)
     found = [j for j, other in enumerate(names) if other == name] if whole or name in names else []
     if not whole:
-        if not found or found == [number]:
+        if found in ([], [number]):
             return None
-        other = f" and the index of {names[number]!r}" if 0 <= number < len(names) else ""
-        raise error(f"{number} is the name of a {what}{other}. Use the name as a string, such as {name!r}.")
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise error(f"Several {what}s have the name {name!r}. Give the {what}s different names.")
+        raise error(_name_and_index(number, names, what))
+    if len(found) != 1:
+        raise error(_none_or_several(name, names, what, len(found)))
+    return found[0]
+
+
+def _name_and_index(number: int, names: Sequence[str], what: str) -> str:
+    """Why a number is ambiguous if it is the name of one row or column and may be the index of another."""
+    other = f" and the index of {names[number]!r}" if 0 <= number < len(names) else ""
+    return f"{number} is the name of a {what}{other}. Use the name as a string, such as '{number}'."
+
+
+def _none_or_several(name: str, names: Sequence[str], what: str, count: int) -> str:
+    """Why a name does not determine a row or column if `count` of them have it."""
+    if count:
+        return f"Several {what}s have the name {name!r}. Give the {what}s different names."
     some = ", ".join(names[:3]) + (f", ... ({len(names):,} in total)" if len(names) > 3 else "")
-    raise error(f"There is no {what} {name}. The names of the {what}s are whole numbers: {some}.")
+    return f"There is no {what} {name}. The names of the {what}s are whole numbers: {some}."
 
 
 def check_count(name: str, given: Any, largest: int | None) -> int:

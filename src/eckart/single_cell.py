@@ -121,10 +121,14 @@ def pca(
     cells: Any = cast("Any", adata).copy() if check_flag("copy", copy) else adata
     mask_var = _mask(cells, mask_var)
     source = open_with(cells, ReadOptions(layer=layer, mask=mask_var), memory=memory_bytes(memory))
-    short = min(source.shape)
-    k = min(_MOST, short - 1) if n_comps is None else check_count("n_comps", n_comps, short)
     d = decompose(
-        source, get_method("pca" if zero_center else "svd"), k=k, scale=scale, memory=memory, rng=rng, **options
+        source,
+        get_method("pca" if zero_center else "svd"),
+        k=_count(n_comps, min(source.shape)),
+        scale=scale,
+        memory=memory,
+        rng=rng,
+        **options,
     )
     scores = to_numpy(project(d, source))
     variance = to_numpy(d.explained_variance) if zero_center else scores.var(axis=0, ddof=1)
@@ -133,15 +137,23 @@ def pca(
     cells.obsm[scores_key] = scores.astype(kind)
     cells.varm[loadings_key] = _loadings(cells, d, mask_var)
     params: Keywords = {"zero_center": zero_center, "scale": scale, "use_highly_variable": mask_var is not None}
-    params |= {} if layer is None else {"layer": layer}
-    params |= {"mask_var": mask_var} if isinstance(mask_var, str) else {}
     cells.uns[key] = {
-        "params": params,
+        "params": params | _given(layer=layer, mask_var=mask_var if isinstance(mask_var, str) else None),
         "variance": np.asarray(variance, float),
         "variance_ratio": np.asarray(ratio, float),
         **_certificate(d),
     }
     return cells if copy else None
+
+
+def _count(n_comps: int | None, short: int) -> int:
+    """The number of components for a matrix whose shorter side is `short`."""
+    return min(_MOST, short - 1) if n_comps is None else check_count("n_comps", n_comps, short)
+
+
+def _given(**arguments: object) -> Keywords:
+    """The arguments that are not None."""
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _option_names() -> tuple[str, ...]:

@@ -31,17 +31,17 @@ def with_suggestions(error: click.NoSuchOption) -> click.NoSuchOption:
         return error
     options = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts if name[0] == "-"]
     given = error.option_name.lstrip("-").replace("_", "-").casefold()
-    known = _ELSEWHERE.get(given)
-    if f"--{given}" in options:
-        likely = [f"--{given}"]
-    elif known in options:
-        likely = [str(known)]
-    elif known == "-k" and "--keep" in options:  # columns to select, not components
-        likely = ["--keep"]
-    elif owners := _owners(given):
-        message = f"No such option {error.option_name!r}. It is an option of {owners}."
-        return click.NoSuchOption(error.option_name, message=message, ctx=error.ctx)
+    likely = _same_option(given, options)
+    if not likely and (owners := _owners(given)):
+        hint = f" It is an option of {owners}."
     else:
-        likely = sorted(difflib.get_close_matches(f"--{given}", options, cutoff=0.7))
-    hint = f" Did you mean {' or '.join(map(repr, likely))}?" if likely else ""
+        likely = likely or sorted(difflib.get_close_matches(f"--{given}", options, cutoff=0.7))
+        hint = f" Did you mean {' or '.join(map(repr, likely))}?" if likely else ""
     return click.NoSuchOption(error.option_name, message=f"No such option {error.option_name!r}.{hint}", ctx=error.ctx)
+
+
+def _same_option(given: str, options: list[str]) -> list[str]:
+    """The option of a command that has this name, or another name for it; empty if there is none."""
+    known = _ELSEWHERE.get(given, "")
+    columns = "--keep" if known == "-k" else ""  # columns to select, not components
+    return [name for name in (f"--{given}", known, columns) if name in options][:1]

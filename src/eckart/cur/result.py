@@ -198,14 +198,18 @@ def _bounds(components: RankComponents, found: Found, wanted: CURSettings, norm:
         "relative": cur_bounds.relative(k, columns, rows, best, drawn=fits and wanted.select == "leverage"),
     }
     used = min(k, components.rank)
-    enough = fits and used > 0 and min(len(found.columns.indices), len(found.rows.indices)) >= used
+    enough = fits and 0 < used <= min(len(found.columns.indices), len(found.rows.indices))
     if wanted.select == "volume" and enough:
         bounds["volume"] = cur_bounds.volume(used, best, rounding)
     if wanted.select == "pivot" and enough and components.left is not None:
-        right = to_numpy(backend_of(components.right).take_rows(components.right, found.columns.indices))[:, :used]
-        left = to_numpy(backend_of(components.left).take_rows(components.left, found.rows.indices))[:, :used]
-        bounds["pivot"] = cur_bounds.pivot(right, left, best, rounding)
+        right = _taken(components.right, found.columns.indices, used)
+        bounds["pivot"] = cur_bounds.pivot(right, _taken(components.left, found.rows.indices, used), best, rounding)
     return bounds
+
+
+def _taken(vectors: Array, indices: np.ndarray, count: int) -> np.ndarray:
+    """Some rows of the first `count` singular vectors."""
+    return to_numpy(backend_of(vectors).take_rows(vectors, indices))[:, :count]
 
 
 def shortages(found: Found, wanted: CURSettings) -> list[Note]:

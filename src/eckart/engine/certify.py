@@ -119,19 +119,17 @@ def _details(
 def check_range(values: np.ndarray, dtype: object, name: str, *, nonzero: bool = False) -> None:
     """Refuse values that the dtype of the data cannot represent; with `nonzero`, also if it rounds all to zero."""
     single = is_single(dtype)
+    kind = "float32" if single else "float64"
     largest = float(np.maximum.reduce(values, initial=0.0))  # NaN if one of them is
     if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
         about = f": the largest is about {largest:.3g}" if np.isfinite(largest) else ""
+        remedy = "Convert the data to float64, or divide them" if single else "Divide the data"
+        raise NotFiniteError(f"The {name} overflow {kind}{about}. {remedy} by a large number first.")
+    if nonzero and largest <= 0.5 * float(np.finfo(kind).smallest_subnormal):
+        remedy = "Convert the data to float64, or multiply them" if single else "Multiply the data"
         raise NotFiniteError(
-            f"The {name} overflow {'float32' if single else 'float64'}{about}. "
-            f"{'Convert the data to float64, or divide them' if single else 'Divide the data'} by a "
-            "large number first."
-        )
-    if nonzero and largest <= 0.5 * float(np.finfo(np.float32 if single else np.float64).smallest_subnormal):
-        raise NotFiniteError(
-            f"The {name} underflow {'float32' if single else 'float64'}, so all of them would be zero. "
-            f"{'Convert the data to float64, or multiply them' if single else 'Multiply the data'} or their weights "
-            "by a large number first."
+            f"The {name} underflow {kind}, so all of them would be zero. {remedy} or their weights by a large number "
+            "first."
         )
 
 

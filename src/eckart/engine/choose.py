@@ -294,21 +294,30 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
     probes, room = MOST_PROBES, None
     if memory is not None:
-        room = memory - _BLOCKS_HELD * shape.block_bytes - (min(_COMPILED_LOOPS, memory // 4) if shape.sparse else 0)
+        room = _room(shape, memory)
         block, capacity, probes = _within(shape, k, block, capacity, room)
     steps = (9 if request.tolerance >= 1e-6 else 11) * (8 if request.smallest else 1)
     cost = _lanczos_cost(shape, block + 5, steps) + (0.0 if known else steps * 0.01)
     peak = _lanczos_bytes(shape, k, block, capacity, probes)
     single = _begins_with_vectors(shape, request) and memory is None
     passes = _VECTORS_IN_CACHE[0] + _VECTORS_IN_CACHE[1] * k if single else steps
+    why = _lanczos_reason(request.k, n, block, passes, single=single)
+    most = 0 if known else _most(shape, k, block, capacity, probes, room)
+    return cost, Choice("lanczos", passes, peak, why, block, capacity, probes, most, single=single)
+
+
+def _room(shape: Shape, memory: int) -> int:
+    """Bytes that blocks of the data and compiled loops leave to the basis."""
+    return memory - _BLOCKS_HELD * shape.block_bytes - (min(_COMPILED_LOOPS, memory // 4) if shape.sparse else 0)
+
+
+def _lanczos_reason(k: int | None, size: int, block: int, passes: float, *, single: bool) -> str:
     way = "Lanczos with single vectors, then" if single else "Block Lanczos"
-    why = (
-        f"{way} with blocks of {block} vectors{',' * single} computes {k if known else 'the requested'} of {n} "
+    return (
+        f"{way} with blocks of {block} vectors{',' * single} computes {'the requested' if k is None else k} of {size} "
         f"components in about {passes} passes over the data, which is cheaper than computing all cross-products. It "
         "stops when the accuracy is proved."
     )
-    most = 0 if known else _most(shape, k, block, capacity, probes, room)
-    return cost, Choice("lanczos", passes, peak, why, block, capacity, probes, most, single=single)
 
 
 def _begins_with_vectors(shape: Shape, request: Request) -> bool:

@@ -285,16 +285,15 @@ def _kind(name: str, series: Frame) -> str:
     import narwhals as nw
 
     dtype = series.dtype
-    if dtype.is_temporal():
-        return "date"
-    if dtype.is_numeric():
-        return "number"
-    if dtype == nw.Boolean:
-        return "truth"
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return "text"
-    if isinstance(dtype, nw.Array | nw.List | nw.Struct):
-        return "other"
+    declared = (
+        ("date", dtype.is_temporal()),
+        ("number", dtype.is_numeric()),
+        ("truth", dtype == nw.Boolean),
+        ("text", dtype in (nw.String, nw.Categorical, nw.Enum)),
+        ("other", isinstance(dtype, nw.Array | nw.List | nw.Struct)),
+    )
+    if kind := next((kind for kind, applies in declared if applies), None):
+        return kind
     try:
         values = series.to_numpy()
     except NotImplementedError:  # Arrow's unions
@@ -322,12 +321,14 @@ def _values(series: Frame) -> np.ndarray:
 
 def _kind_of_objects(values: Sequence[object]) -> str | None:
     """date or text if all known Python objects are dates, times or periods, or unique identifiers; otherwise None."""
-    known = [value for value in values if not _absent(value)]
-    if known and all(isinstance(value, dt.date | dt.time | dt.timedelta) for value in known):
+    kinds = {type(value) for value in values if not _absent(value)}
+    if not kinds:
+        return None
+    if all(issubclass(kind, dt.date | dt.time | dt.timedelta) for kind in kinds):
         return "date"
-    if known and all(type(value).__name__ == "Period" for value in known):
+    if all(kind.__name__ == "Period" for kind in kinds):
         return "date"
-    return "text" if known and all(isinstance(value, uuid.UUID) for value in known) else None
+    return "text" if all(issubclass(kind, uuid.UUID) for kind in kinds) else None
 
 
 def _numbers(name: str, series: Frame, first: int) -> np.ndarray:

@@ -25,26 +25,19 @@ def without_numbers(texts: list[Text], declared: Container[str], row_names: str 
             continue
         if text is naming and all(map(str.isdecimal, text.values)):
             continue
-        if example := _number_as_text(text.values):
+        known = [value for value in text.values if not is_missing(value)]
+        if known and (remedy := _remedy(known)):
             raise InputError(
-                f"The column {quoted(text.name)} contains numbers that are stored as text, such as "
-                f"{quoted(example)}. Convert it to numbers with astype(float), or leave it out."
-            )
-        if example := _amount_as_text(text.values):
-            raise InputError(
-                f"The column {quoted(text.name)} contains numbers that are stored as text, such as {quoted(example)}. "
-                "Remove the signs and separators and convert the column to numbers, or leave it out."
+                f"The column {quoted(text.name)} contains numbers that are stored as text, such as {quoted(known[0])}. "
+                f"{remedy}, or leave it out."
             )
     return texts
 
 
-def _number_as_text(values: Sequence[str]) -> str | None:
-    """The first known value if all of them are numbers."""
-    known = [value for value in values if not is_missing(value)]
-    return known[0] if known and all(map(is_number, known)) else None
-
-
-def _amount_as_text(values: Sequence[str]) -> str | None:
-    """The first known value if all are numbers with a decimal comma, a separator, a percent or a currency sign."""
-    known = [value for value in values if not is_missing(value)]
-    return known[0] if known and all(map(_AMOUNT.fullmatch, known)) else None
+def _remedy(known: Sequence[str]) -> str | None:
+    """How to convert a column if all of its known values are numbers; otherwise None."""
+    if all(map(is_number, known)):
+        return "Convert it to numbers with astype(float)"
+    if all(map(_AMOUNT.fullmatch, known)):
+        return "Remove the signs and separators and convert the column to numbers"
+    return None

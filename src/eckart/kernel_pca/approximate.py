@@ -200,21 +200,29 @@ def certified(
     part = PositivePart(total, total - found.slack, total + found.slack + found.negative)
     certificate = certify(solution, part, settings, 1, settings.approximation_error, dtype)
     low, high = 0.0, float(total + found.missing > 0.0)
+
+    def largest_sum(count: int) -> float:
+        """Upper bound of the sum of the `count` largest eigenvalues of H K H."""
+        return float(components.values[:count].sum()) + float(count**0.5) * found.grams + found.gain(count)
+
     if total > 0.0:
         low = min(1.0, float(solution.lower[solution.values > 0].sum()) / part.high)
-        held = float(components.values[:k].sum()) + k**0.5 * found.grams + found.gain(k)
-        high = min(1.0, held / part.low) if part.low > 0.0 else 1.0
+        high = min(1.0, largest_sum(k) / part.low) if part.low > 0.0 else 1.0
     share = found.missing / made.trace if made.trace else 0.0
-    decided = True
-    if settings.target_ratio is not None and total > 0.0 and k:
-        fewer = float(components.values[: k - 1].sum()) + (k - 1) ** 0.5 * found.grams + found.gain(k - 1)
-        decided = part.low > 0.0 and low >= settings.target_ratio > fewer / part.low
+    decided = not (k and total) or _determines_k(settings.target_ratio, low, part, largest_sum(k - 1))
     sentence = summary_of(solution, low, high) if k else ""
     sentence += (
         f" The kernel is approximated with rank {len(made.pivots)}, which leaves out {percent(share, 3)} of its trace."
     )
     proved = decided and bool(share <= settings.approximation_error) and bool(np.isfinite(solution.upper).all())
     return replace(certificate, explained=(low, max(low, high)), summary=sentence, proved=proved)
+
+
+def _determines_k(target: float | None, low: float, part: PositivePart, fewer: float) -> bool:
+    """Whether k components surely explain the share `target`, and one fewer, with a sum of `fewer`, surely do not."""
+    if target is None:
+        return True
+    return part.low > 0.0 and low >= target > fewer / part.low
 
 
 def triangle_of(block: Array) -> Array:

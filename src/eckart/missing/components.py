@@ -66,10 +66,15 @@ def fit_components(
             break
         f = more
         yield f
-    if _may_hide(gaps, f) and gaps.values.size <= _SMALL and not (known and f.k == most):
-        sharp = _barely_determined(gaps, f, most, most if known else max(f.k, 1))
-        if sharp is not None and _determines_more(gaps, sharp, f):
-            yield sharp
+    if gaps.values.size <= _SMALL and _may_hide(gaps, f) and not (known and f.k == most):
+        yield from _sharper(gaps, f, most, most if known else max(f.k, 1))
+
+
+def _sharper(gaps: Gaps, f: Factors, most: int, least: int) -> Iterator[Factors]:
+    """The model with at least `least` components that the values barely determine, if it determines more than f."""
+    sharp = _barely_determined(gaps, f, most, least)
+    if sharp is not None and _determines_more(gaps, sharp, f):
+        yield sharp
 
 
 def _supported(f: Factors) -> bool:

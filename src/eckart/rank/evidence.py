@@ -221,6 +221,12 @@ def _column_shares(d: Decomposition) -> np.ndarray | None:
     return None if lengths is None or d.norm <= 0.0 else (to_numpy(lengths).astype(np.float64) / d.norm) ** 2
 
 
+def _shares_of_all(right: np.ndarray, ratios: np.ndarray) -> np.ndarray:
+    """Shares of the columns in the total from all components, without rounding."""
+    shares = right**2 @ ratios
+    return np.where(shares <= _ROUNDING**2, 0.0, shares)
+
+
 def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     """The evidence from a decomposition alone."""
     if d.which == "smallest":
@@ -232,13 +238,10 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     center = d.mean is not None
     rows = max(round(d.weight), 1)  # a row of weight 2 counts as two rows
-    whole = len(ratios) >= min(
-        _rank_limit(rows, d.columns, center=center), _rank_limit(d.rows, d.columns, center=center)
-    )
+    whole = len(ratios) >= _rank_limit(min(rows, d.rows), d.columns, center=center)
     shares = _column_shares(d)
     if shares is None and whole and right.shape == (d.columns, len(ratios)):
-        shares = right**2 @ ratios
-        shares[shares <= _ROUNDING**2] = 0.0
+        shares = _shares_of_all(right, ratios)
     varying = np.ones(d.columns, dtype=bool) if shares is None or not shares.any() else shares > 0.0
     columns, right = int(varying.sum()), right[varying] if len(right) == d.columns else right
     if center and d.scale is not None:

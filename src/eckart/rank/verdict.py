@@ -185,7 +185,7 @@ class RankChoice:
             return self.decorrelated, "decorrelated"
         k, by = self._tested
         if k is None:
-            return self._vote() if self.horn is None else (self.horn, "horn")
+            return self._without_test()
         if k == 0 and self._masked:
             return self.apart, ANY_NOISE[0]
         if self.correlated and self.apart is not None:
@@ -210,6 +210,9 @@ class RankChoice:
         if tested is None:
             return None, ""
         return (tested.k, tested.rule) if self.equalised is None else (self.equalised, "equalised")
+
+    def _without_test(self) -> tuple[int | None, str]:
+        return self._vote() if self.horn is None else (self.horn, "horn")
 
     def _vote(self) -> tuple[int | None, str]:
         """The number that most rules give; ties go to the one nearest to the median."""

@@ -135,16 +135,9 @@ def write_record(path: Path, record: JsonObject) -> None:
 def read_record(path: Path) -> JsonObject | None:
     """The content of `run.json`; None if there is none."""
     try:
-        with _opened(path) as file:
-            document = json.loads(file.read(_RECORD_BYTES))
-    except CheckpointError:  # a ValueError, too
-        raise
+        document = _document(path)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise cannot(path, error) from error
-    except (ValueError, RecursionError) as error:
-        raise damaged(path, "it is not a JSON document") from error
     if not isinstance(document, dict) or "version" not in document:
         raise damaged(path, "required fields are missing or have the wrong type")
     _check_version(path, document["version"])
@@ -155,6 +148,18 @@ def read_record(path: Path) -> JsonObject | None:
     if not all(isinstance(record[key], kind) for key, kind in kinds.items()):
         raise damaged(path, "required fields are missing or have the wrong type")
     return record
+
+
+def _document(path: Path) -> object:
+    try:
+        with _opened(path) as file:
+            return json.loads(file.read(_RECORD_BYTES))
+    except (CheckpointError, FileNotFoundError):  # a ValueError and an OSError, too
+        raise
+    except OSError as error:
+        raise cannot(path, error) from error
+    except (ValueError, RecursionError) as error:
+        raise damaged(path, "it is not a JSON document") from error
 
 
 def _checksum(record: JsonObject) -> str:

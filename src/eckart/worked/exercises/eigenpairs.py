@@ -53,11 +53,14 @@ def _places(targets: Sequence[Target]) -> tuple[int, int] | None:
 def _side_by_side(rows: Rows, length: int) -> list[tuple[Typed, Grid]]:
     """A row for each vector, `3 0.6 0.8` and `1 0.8 -0.6`: a number and a vector without brackets."""
     lines = [row.numbers for row in rows]
-    plain = not any(isinstance(entry, Grid) for row in rows for entry in row.entries)
-    bare = plain and all(row.meaning.targets is None and not row.title for row in rows)
-    if not bare or {len(line) for line in lines} != {length + 1}:
+    if not all(map(_is_bare, rows)) or {len(line) for line in lines} != {length + 1}:
         return []
     return [(line[0], Grid((tuple(line[1:]),))) for line in lines]
+
+
+def _is_bare(row: Row) -> bool:
+    """Whether a row contains only numbers, without a name."""
+    return row.meaning.targets is None and not row.title and all(isinstance(x, Typed) for x in row.entries)
 
 
 def _fits(row: Row, values: int, vectors: int) -> bool:

@@ -140,6 +140,7 @@ def _dominant(problem: Problem, solution: Solution) -> tuple[Target, ...]:
             root.value,
             label="λ",
             extreme="largest",
+            iterated=True,
             reserved=("x_0", "x0", "v_0", "v0"),
         ),
         Target(("x", "v", "e", mark("eigenvector")), "directions", root.eigenpairs[0].unit, label="x"),

@@ -33,11 +33,15 @@ _SAID = frozenset({"count", "share"})
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of an answer: its rows in the terms of the question and as they were said, and what is unreadable."""
+    """One reading of an answer: its rows in the terms of the question and as they were said, and what is unreadable.
+
+    `leaves` says whether it leaves out an equation that has no value.
+    """
 
     rows: list[Row]
     said: list[Row]
     errors: list[str]
+    leaves: bool = False
 
 
 def readings(text: str, targets: Sequence[Target]) -> Iterator[Reading]:
@@ -56,23 +60,29 @@ def readings(text: str, targets: Sequence[Target]) -> Iterator[Reading]:
         raise InputError(refusal(str(error))) from None
     seen: list[list[Row]] = []
     for candidate, mode in _candidates(whole, targets):
-        found, errors = _said(candidate, mode, targets)
+        found, errors, leaves = _said(candidate, mode, targets)
         for rows in row_by_row(structured(found, targets), targets):
             if rows and rows not in seen:
                 seen += [] if errors else [rows]
-                yield Reading(rows, found, errors)
+                yield Reading(rows, found, errors, leaves)
         if not seen and any(errors):
             yield Reading([], found, errors)
 
 
-def _said(text: str, mode: Mode, targets: Sequence[Target]) -> tuple[list[Row], list[str]]:
-    """The rows of a text, and what could not be read."""
+def _said(text: str, mode: Mode, targets: Sequence[Target]) -> tuple[list[Row], list[str], bool]:
+    """The rows of a text, what could not be read, and whether an equation has no value."""
     errors = [""] if with_figures(text) != text else []  # number words count if all is right
     said = statements(text, mode, errors)
     if not any(one.entries for one in said) and (sign := _unexpected(said)):
         errors.append(sign)
     rows = [row for one in said for row in _rows(one, targets)]
-    return without_shares(with_squares(rows, targets), targets), errors
+    leaves = any(one.relation == "=" and not one.entries and all(map(_is_mixed, one.equals)) for one in said)
+    return without_shares(with_squares(rows, targets), targets), errors, leaves
+
+
+def _is_mixed(side: Linear) -> bool:
+    """Whether one side of an equation has symbols and a number without one, as `2 r1 + 5` in `2r1 + 5,5r2`."""
+    return len(side.terms) > 1 and "" in {name for name, _ in side.terms}
 
 
 def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mode]]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from eckart.worked.exercises.lexicon import IS
+
 _WORDS = (
     r"one|un[oa]?|один|одн(?:а|о|ой|ого|ому|у|им)|единиц(?:а|е|у|ей)",
     r"two|due|dos|дв(?:а|е|ух|ум|умя)",
@@ -39,6 +41,10 @@ _THEN = re.compile(  # 3, 1 and two are enough, 3 e 1 e ne servono due
 )
 _CLAUSE = re.compile(r"(?:[^,;:=≈.()\[\]{}\n]|(?<=\d)[.,](?=\d))+")
 _MINUS = r"(?i)(?<!\w)(?:minus|meno|menos|минус)\s+(?=\d)"
+_ZERO = re.compile(
+    rf"(?i)((?<!\w)(?:{'|'.join(sorted(IS, key=len, reverse=True))})\s+|[=:≈]\s*)"
+    r"(?:zero|cero|ноль|нуль|нулю)(?=\s*(?:[,;.()\n]|$))"
+)
 _SHARE = r"\d+(?:[.,]\d+)?\s*%"
 
 
@@ -49,7 +55,10 @@ def with_figures(text: str) -> str:
     ('1 is enough, sigma = 3, 1', 'k = 2')
     >>> with_figures("one singular value is 3"), with_figures("one half"), with_figures("one or two")
     ('one singular value is 3', 'one half', 'one or two')
+    >>> with_figures("det = zero"), with_figures("определитель равен нулю"), with_figures("the entries are zero here")
+    ('det = 0', 'определитель равен 0', 'the entries are zero here')
     """
+    text = _ZERO.sub(r"\g<1>0", text)
     return "".join(_CLAUSE.sub(lambda found: _figure(found[0]), piece) for piece in _THEN.split(text))
 
 

@@ -26,6 +26,8 @@ RIGHT, ALMOST, PARTIAL, WRONG = "right", "almost", "partial", "wrong"
 ORDER = (RIGHT, ALMOST, PARTIAL, WRONG)
 _COARSE = Decimal("0.01")
 """Maximum relative error of a decimal, however few digits are given."""
+_LATE = Decimal("1e-4")
+"""Relative error of an iterate that counts as its limit: four digits, as many as are computed by hand."""
 _EXACT, _SMALL = Decimal("1e-20"), 10
 _FLOAT = Decimal("1e-6")
 _SLACK = Decimal("1.0000001")
@@ -169,8 +171,13 @@ def number(part: Part, target: Target) -> Verdict:
     given = part.flat[0]
     if given.percent and abs(_decimal(target.value)) > 1:
         return _no_share()
-    fits = close(given, target.value, Decimal(target.scale))
+    fits = close(given, target.value, Decimal(target.scale)) or (target.iterated and _is_late(given, target.value))
     return right() if fits else Verdict(WRONG, number_slip(given, target.value))
+
+
+def _is_late(given: Typed, true: sp.Expr) -> bool:
+    """Whether a decimal is an iterate that has nearly reached its limit."""
+    return bool(given.error) and abs(given.value / _decimal(true) - 1) < _LATE
 
 
 def count(part: Part, target: Target) -> Verdict:

@@ -164,10 +164,10 @@ def _one_column(atoms: tuple[Atom, ...], target: Target) -> tuple[Atom, ...]:
 
 
 def _rooted(atoms: tuple[Atom, ...], row: Row, target: Target) -> tuple[Atom, ...]:
-    """The atoms, with the roots of the first numbers if their name is a square: `sigma^2 = 9, 4` gives sigma = 3, 2."""
+    """The atoms, with the roots of their numbers if their name is a square: `sigma^2 = 9; 4` gives sigma = 3, 2."""
     if not row.meaning.squared or target.squared or not target.unsigned:
         return atoms
-    return (tuple(_root(x) if isinstance(x, Typed) else x for x in atoms[0]), *atoms[1:])
+    return tuple(tuple(_root(x) if isinstance(x, Typed) else x for x in atom) for atom in atoms)
 
 
 def _root(x: Typed) -> Typed:

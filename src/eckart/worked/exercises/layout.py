@@ -34,8 +34,8 @@ def laid_out(text: str) -> str:
 
     >>> laid_out("| column | r |\\n|---|---|\\n| 1 | 0.2 |\\n| 2 | -0.5 |")
     'r: 0.2, -0.5'
-    >>> laid_out("D: 0 1 / 1 0"), laid_out("(1 2 | 3 4)"), laid_out("3, 6.1, 7.4, ... -> 8")
-    ('D: 0 1\\n1 0', '(1 2 ; 3 4)', '-> 8')
+    >>> laid_out("D: 0 1 / 1 0"), laid_out("(1 2 | 3 4)"), laid_out("(1; 0,5 | 3; 4)"), laid_out("3, 6.1, ... -> 8")
+    ('D: 0 1\\n1 0', '(1 2 ; 3 4)', '(1, 0.5 ; 3, 4)', '-> 8')
     >>> laid_out("julia> det(A)\\n4.0"), laid_out("2×2 Matrix{Float64}:\\n 1.0  0.5\\n 0.5  1.0"), laid_out("**4**")
     ('det(A)\\n4.0', ' 1.0  0.5\\n 0.5  1.0', '4')
     """
@@ -52,7 +52,14 @@ def laid_out(text: str) -> str:
             lines += _table(table)
             table = []
             lines.append(_slashed(line))
-    return _BARRED.sub(lambda found: found[1].replace("|", ";"), "\n".join(lines[:-1]))
+    return _BARRED.sub(lambda found: _barred(found[1]), "\n".join(lines[:-1]))
+
+
+def _barred(inside: str) -> str:
+    """The rows between bars; semicolons next to bars are between entries, and commas in decimals: `1; 0,5 | 0; 1`."""
+    if ";" in inside:
+        inside = re.sub(r"(?<=\d),(?=\d)", ".", inside).replace(";", ",")
+    return inside.replace("|", ";")
 
 
 def _unframed(text: str) -> str:

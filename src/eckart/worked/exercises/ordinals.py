@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from eckart.worked.exercises.cardinals import CARDINAL, number_of
-from eckart.worked.exercises.lexicon import SIDES
+from eckart.worked.exercises.lexicon import ENOUGH, PLACES, SIDES
 
 _WORDS = (
     r"first|prim[aoie]|primer[ao]?s?|перв(?:ый|ая|ое|ую|ые|ых|ой|ого|ому|ым|ыми|ом)",
@@ -35,6 +35,15 @@ _AFTER = re.compile(  # las columnas segunda y cuarta
 _ALONE = re.compile(  # the second (r = 0.98), the second; r1 = 0.98
     rf"(?i)(^|[;:,.\n]\s*){_ARTICLE}({ORDINAL})(?=\s*[(;]\s*(?:r|rho|corr\w*)(?:_?\d)?\s*[=:≈])"
 )
+_SINGULAR = "|".join(sorted((word for words in PLACES.values() for word in words.split()), key=len, reverse=True))
+_SPELT = re.compile(rf"(?i)(?<![\w-])({_SINGULAR})\s+({CARDINAL})(?=\s*(?:[,;.()\n]|$|->))")  # column three
+_ENOUGH = "|".join(sorted(ENOUGH, key=len, reverse=True))
+_SUFFICES = re.compile(  # the first is enough, basta la prima, достаточно первой
+    rf"(?i)(?<![\w-])(?:({_ENOUGH})(?:\s+con)?\s+{_ARTICLE}(?:{_WORDS[0]})|{_ARTICLE}(?:{_WORDS[0]})\s+"
+    rf"(?:(?:one|component|componente|pc|singular value|компонент[аы])\s+)?(?:alone\s+|da sol[ao]\s+)?"
+    rf"(?:(?:is|es|è|уже)\s+)?({_ENOUGH}))"
+    r"(?![\w-])"
+)
 _FIRST = re.compile(
     rf"(?i)(?<![\w-])(?:(?:{_WORDS[0]})\s+({CARDINAL})|({CARDINAL})\s+(?:{_WORDS[0]}))\s+({_NOUN})(?!\w)"
 )
@@ -52,9 +61,13 @@ def with_numbers(text: str) -> str:
     ('the rows 1, 2, 3; rows 1, 2, 3', 'las columnas 1, 2')
     >>> with_numbers("third row = 1/2 first row - second")
     'row 3 = 1/2 row 1 - row 2'
+    >>> with_numbers("column three"), with_numbers("basta il primo"), with_numbers("the first is enough")
+    ('column 3', 'basta 1', '1 enough')
     >>> with_numbers("2-й столбец"), with_numbers("first column of V: (1, 2)")
     ('столбец 2', 'first column of V: (1, 2)')
     """
+    text = _SUFFICES.sub(lambda found: f"{found[1] or ''} 1 {found[2] or ''}".strip(), text)
+    text = _SPELT.sub(lambda found: f"{found[1]} {number_of(found[2])}", text)
     text = _ALONE.sub(lambda found: f"{found[1]}column {_number(found[2])}", _COMBINED.sub(_combination, text))
     text = _FIRST.sub(lambda found: f"{found[3]} {_listed(1, number_of(found[1] or found[2]))}", text)
     text = _RANGE.sub(

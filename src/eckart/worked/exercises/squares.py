@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 
 from eckart.worked.exercises.arithmetic import CONTEXT, Entry, Grid, Typed, raised
 from eckart.worked.exercises.rows import Row
-from eckart.worked.exercises.statements import agree
+from eckart.worked.exercises.statement import agree
 from eckart.worked.exercises.targets import Target
 
 Rows = list[Row]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from eckart.worked.exercises.arithmetic import Entry, Grid, Linear, Typed
 
@@ -112,3 +113,20 @@ def is_percentage(value: Entry) -> bool:
 def flat(entries: Sequence[Entry]) -> list[Typed]:
     """All numbers of some entries, in row order."""
     return [x for entry in entries for x in (sum(entry.rows, ()) if isinstance(entry, Grid) else (entry,))]
+
+
+def agree(first: Entry, last: Entry) -> bool:
+    """Whether two sides of an equality are equal, within rounding."""
+    a, b = flat([first]), flat([last])
+    return len(a) == len(b) and all(map(_is_rounded, a, b))
+
+
+def _is_rounded(a: Typed, b: Typed) -> bool:
+    """Whether one number is the other, rounded or truncated; two decimals may both be rounded."""
+    gap = abs(a.value - b.value)
+    errors = [x.error or Decimal(int(x.percent)) / 100 for x in (a, b)]  # 95 % may be rounded
+    if all(errors):
+        return gap <= max(*errors, abs(a.value) / 50)
+    error = max(errors)
+    cut = gap < error and abs(b.value if errors[1] else a.value) < abs(a.value if errors[1] else b.value)
+    return cut or gap <= error / 2 * Decimal("1.0000001") or gap <= Decimal("1e-12") * abs(a.value)

@@ -18,7 +18,7 @@ from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import Entry, Grid, Linear, Typed
 from eckart.worked.exercises.expressions import Reader
 from eckart.worked.exercises.lexicon import AND, ARTICLES, ENOUGH, HAS, IS, OF, OR, PLACES, WITH, word_set
-from eckart.worked.exercises.statement import SEPARATORS, Item, Statement, flat, is_percentage, text_of
+from eckart.worked.exercises.statement import SEPARATORS, Item, Statement, agree, is_percentage, text_of
 from eckart.worked.exercises.tokens import Token, Tokens, tokens_of
 
 _FUNCTIONS = word_set("det rank rg rk trace tr determinant determinante определитель rango ранг")
@@ -50,8 +50,9 @@ class _Machine:
         self.done: list[Statement] = []
         self.own = Statement()
         self.alternative = self.splits = self.either = False
+        self.others: list[list[Item]] = []
         self.steps: dict[str, Callable[[Token], None]] = {
-            "relation": self.relation, "word": self.word, "norm": self.word,
+            "relation": self.relation, "word": self.word, "norm": self.norm,
             **dict.fromkeys(("end", "comma", "open", "close"), self.separator),
         }  # fmt: skip
 
@@ -88,6 +89,14 @@ class _Machine:
             own.after.clear()
         else:
             own.after.append(text)
+
+    def norm(self, token: Token) -> None:
+        """A norm between two equals signs is another name of the value behind them: ‖E‖_F = ‖E‖_2 = 3."""
+        own = self.own
+        if own.label and own.relation == "=" == self.peek().text and not (own.entries or own.equals):
+            self.others.append(own.label)
+            own.label = []
+        self.word(token)
 
     def joins(self, text: str) -> bool:
         """Whether a conjunction joins a value to the next one: `3 and 1`, `2 (or 3)`."""
@@ -200,6 +209,9 @@ class _Machine:
         own = self.own
         if all(map(_is_filler, own.after)):
             own.after.clear()  # the 4 and the 2
+        if self.alternative and is_percentage(value) and len(own.entries) > 1:
+            own.entries.pop()  # sigma = 3, 1 and 9/10 = 90 %
+            self.alternative = False
         if (self.alternative and self.side(value)) or self.repeats(value):
             return
         if own.after or (own.entries and (self.splits or self.changes(value))):
@@ -273,7 +285,7 @@ class _Machine:
     def is_side(self, value: Linear, is_name: bool) -> bool:
         """Whether symbols are the right-hand side of an equality."""
         own = self.own
-        if own.entries or own.after or own.relation == ":":
+        if own.entries or own.after or (own.relation == ":" and not _is_combination(value)):
             return False
         named = own.relation in {"=", "≈", "->"} and not _is_place(value)
         return named or bool(own.relation and not is_name)
@@ -297,8 +309,8 @@ class _Machine:
 
     def close(self, *, at_end: bool = False) -> None:
         """End a statement; the words after its values may be its own name, or that of the next one."""
-        own = self.own
-        self.own = Statement(starts=False)
+        own, others = self.own, self.others
+        self.own, self.others = Statement(starts=False), []
         self.alternative = self.splits = False
         if not own.entries and not own.equals:
             self.done += [own] if own.label else []
@@ -311,6 +323,7 @@ class _Machine:
         if own.vector:
             own.entries = _one_vector(own.entries)
         self.done += own.counted() if own.unit else [own]
+        self.done += [replace(own, label=label, after=[], starts=False) for label in others]
 
     def count(self, own: Statement) -> None:
         """Separate named values from the count behind them: `sigma = 3.2, 1.5, 1 of them is enough`."""
@@ -375,18 +388,6 @@ def _is_place(value: Linear) -> bool:
     return value.symbol.startswith(tuple(PLACES))
 
 
-def agree(first: Entry, last: Entry) -> bool:
-    """Whether two sides of an equality are equal, within rounding."""
-    a, b = flat([first]), flat([last])
-    return len(a) == len(b) and all(map(_is_rounded, a, b))
-
-
-def _is_rounded(a: Typed, b: Typed) -> bool:
-    """Whether one number is the other, rounded or truncated; two decimals may both be rounded."""
-    gap = abs(a.value - b.value)
-    errors = [x.error or Decimal(int(x.percent)) / 100 for x in (a, b)]  # 95 % may be rounded
-    if all(errors):
-        return gap <= max(*errors, abs(a.value) / 50)
-    error = max(errors)
-    cut = gap < error and abs(b.value if errors[1] else a.value) < abs(a.value if errors[1] else b.value)
-    return cut or gap <= error / 2 * Decimal("1.0000001") or gap <= Decimal("1e-12") * abs(a.value)
+def _is_combination(value: Linear) -> bool:
+    """Whether symbols are a sum of several variables: 0.6 x1 + 0.8 x2."""
+    return len(value.terms) > 1 and all(re.fullmatch(r"[xX]_?\d", name) for name, _ in value.terms)

@@ -13,7 +13,7 @@ from decimal import Decimal, localcontext
 from itertools import product
 
 from eckart.errors import InputError
-from eckart.worked.exercises.arithmetic import CONTEXT, Grid, Typed, divided
+from eckart.worked.exercises.arithmetic import CONTEXT, Grid, Linear, Typed, divided
 from eckart.worked.exercises.eigenpairs import in_pairs
 from eckart.worked.exercises.expressions import Reader
 from eckart.worked.exercises.headings import carried, continued, headed, numbered, place_of, words
@@ -240,7 +240,7 @@ def _correlations(rows: Rows, targets: Targets) -> Rows:
         return rows
     marked = [Typed(Decimal(row.meaning.index)) for row in rows if _is_marked(row, r)]
     found, more = _with_columns(rows, r)
-    chosen = [*marked, *more]
+    chosen = [*marked, *more] or _headings(found, r, len(targets[r].value))
     explicit = any(row.indices or row.meaning.target == columns for row in found)
     return found if explicit or not chosen else [named(chosen, columns), *found]
 
@@ -257,6 +257,14 @@ def _with_columns(rows: Rows, target: int) -> tuple[Rows, list[Typed]]:
         chosen += [number] if _is_choice(row) else []
         found.append(row.means(target, int(number.value)))
     return found, chosen
+
+
+def _headings(rows: Rows, target: int, count: int) -> list[Typed]:
+    """The columns that are headings, `column 2: r1 = 0.4, r2 = 0.9`; one for each correlation chooses nothing."""
+    own = [row for row in rows if row.meaning.target == target]
+    heads = [item.index for row in own for item in row.label if isinstance(item, Linear) and ":" in row.label
+             and item.symbol.startswith("column_")]  # fmt: skip
+    return [Typed(Decimal(one)) for one in heads] if len(heads) < sum(len(row.numbers) for row in own) == count else []
 
 
 def _is_marked(row: Row, target: int) -> bool:

@@ -28,7 +28,8 @@ class Target:
     asks for squares, such as d^2 for d. An `unsigned` one is never negative, so `sigma^2 = 9` gives sigma. `reserved`
     contains letters with another meaning in the question, such as C for the product C U R. `extreme` is "largest" or
     "smallest" for one value of several, which must not be called the other. A target `by_row` has a value or a line
-    for each row of the question, so that vectors are its rows.
+    for each row of the question, so that vectors are its rows. A number that is `iterated` is a limit, so a decimal may
+    be a late iterate.
     """
 
     names: tuple[str, ...]
@@ -45,6 +46,7 @@ class Target:
     reserved: tuple[str, ...] = ()
     extreme: str = ""
     by_row: bool = False
+    iterated: bool = False
 
     @property
     def shown(self) -> str:

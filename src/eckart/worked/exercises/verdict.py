@@ -42,6 +42,8 @@ def compare(part: Part, target: Target) -> Verdict:
 def judge(answer: str, targets: Sequence[Target], known: Knowledge | None = None) -> Verdict:
     """The verdict on an answer, by its most favourable reading."""
     verdicts: list[Verdict] = []
+    whole: list[Verdict] = []
+    """Those of readings that leave nothing out; an answer is not merely incomplete if one finds an error."""
     reasons: list[str] = []
     for reading in readings(answer, targets):
         reasons += reading.errors
@@ -49,10 +51,12 @@ def judge(answer: str, targets: Sequence[Target], known: Knowledge | None = None
         if verdict and not any(reading.errors):
             return verdict
         verdicts += [verdict] if verdict is not None and not reading.errors else []
+        whole += verdicts[-1:] if verdict is not None and not reading.errors and not reading.leaves else []
     if not verdicts:
         seen = tr("{sign} was not expected.", sign=repr(answer.strip()[:40])) if answer.strip() else ""
         raise InputError(refusal(next(filter(None, reasons), seen)))
-    return min(verdicts, key=_rank)
+    best = min(verdicts, key=_rank)
+    return min(whole, key=_rank) if best.status == PARTIAL and whole else best
 
 
 def _judged_reading(reading: Reading, targets: Sequence[Target], known: Knowledge | None) -> Verdict:

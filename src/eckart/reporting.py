@@ -9,7 +9,7 @@ from typing import cast
 from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.analyze import analyze
-from eckart.analysis.report.file_format import is_markdown
+from eckart.analysis.report.markdown import is_markdown
 from eckart.rank.verdict import RankChoice
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from eckart.displays import html_table
 from eckart.documentation import document
-from eckart.formatting import indices, number, percent, shorten, wrapped
-from eckart.short_names import short_names
+from eckart.formatting import indices, number, percent, short_names, shorten, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

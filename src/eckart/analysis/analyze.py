@@ -12,10 +12,9 @@ from eckart.aliases import Keywords
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.clusters import Clusters, clusters
 from eckart.analysis.column_roles import column_roles
-from eckart.analysis.data_notes import data_notes
+from eckart.analysis.data_notes import data_notes, note_on_lines, value_lines
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
-from eckart.analysis.long_tables import note_on_lines, value_lines
 from eckart.analysis.measures import svd_details
 from eckart.analysis.recommendation import Recommendation, has_one_direction, recommend, why_these
 from eckart.analysis.square_tables import (

@@ -29,9 +29,8 @@ from eckart.analysis.labels import column_labels, component_labels, row_labels
 from eckart.analysis.measures import floats, row_scores
 from eckart.arrays import Floats, Matrix
 from eckart.devices import part_on_host
-from eckart.formatting import counted, joined
+from eckart.formatting import counted, joined, short_names
 from eckart.registry import method_of
-from eckart.short_names import short_names
 from eckart.text import Table
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""Notes on what the rules assume about a table: no sums of other columns, no target, independent rows."""
+"""Notes on what a decomposition assumes about a table: no sums of other columns, no target, independent rows.
+
+The components of a table with one value per line (long form) mean nothing, so such tables are recognised as well.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.column_roles import dates_of
+from eckart.analysis.column_roles import dates_of, label_role
 from eckart.analysis.combined_columns import OTHERS, combined_columns
 from eckart.analysis.labels import column_labels
 from eckart.arrays import Floats
+from eckart.engine.blocks.source import Metadata
+from eckart.io.entries.rating_lines import RatingLines, is_rating, rating_lines
 from eckart.io.roles import quoted
 from eckart.notes import Note
 from eckart.registry import method_of
@@ -20,10 +25,9 @@ from eckart.wording import either
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from eckart.engine.blocks.source import Metadata
     from eckart.result import Decomposition
 
-
+_RECOMMEND = "'eckart recommend'"
 _LARGEST = 2_000_000
 """Tables with more entries, or with more columns than `_WIDEST`, are not checked."""
 _WIDEST = 300
@@ -128,3 +132,32 @@ def _has_ordered_dates(metadata: Metadata) -> bool:
             if (steps > 0).all() or (steps < 0).all():
                 return True
     return False
+
+
+def value_lines(matrix: np.ndarray, metadata: Metadata) -> RatingLines | None:
+    """The entries of a table with one value per line; None if its lines are rows with names, or pairs mostly repeat."""
+    lines = rating_lines(matrix, metadata)
+    if lines is None or is_rating(lines.titles[2]):
+        return lines
+    named = not all(map(str.isdigit, metadata.row_names or ()))
+    return None if named or 2 * len(lines.values) <= len(matrix) else lines
+
+
+def note_on_lines(lines: RatingLines | None, metadata: Metadata) -> list[Note]:
+    """A note on a table with one value per line, whose components mean nothing."""
+    if lines is None:
+        return []
+    row, column, number = lines.titles
+    if label_role(column, metadata.labels.get(column, ())) == "date":
+        row, column = column, row
+    row, column, number = quoted(row), quoted(column), quoted(number)
+    seen = f"Each line has one value of a table: a row ({row}), a column ({column}) and a number ({number})."
+    if is_rating(lines.titles[2]):
+        remedy = f"Use {either('eckart.Ratings', _RECOMMEND)} instead of a decomposition."
+    else:
+        remedy = (
+            f"First reshape the data to one line per {row} and one column per {column}, for example with "
+            "pandas.pivot_table."
+        )
+    code = "rating_lines" if is_rating(lines.titles[2]) else "long_table"
+    return [Note(code, f"{seen} The components of such a list would be meaningless. {remedy}")]

@@ -17,11 +17,10 @@ from eckart.analysis.labels import (
     treatment,
 )
 from eckart.analysis.measures import floats, nonzero_components, svd_details
-from eckart.analysis.report.method_section import total_ratio
-from eckart.formatting import certified_share, clean, interval, joined, percent
+from eckart.analysis.tables.eigenvalues import total_ratio
+from eckart.formatting import certified_share, clean, interval, joined, percent, short_names
 from eckart.notes import code_of, for_door
 from eckart.registry import method_of
-from eckart.short_names import short_names
 
 if TYPE_CHECKING:
     from eckart.result import Certificate, Decomposition

@@ -13,8 +13,8 @@ from eckart.analysis import sentences
 from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import floats
 from eckart.analysis.report.contents import answer
-from eckart.analysis.report.method_section import components_table
 from eckart.analysis.report.supplementary_section import supplementary
+from eckart.analysis.tables.eigenvalues import components_table
 from eckart.documentation import document
 from eckart.fitted import decomposition_of
 from eckart.formatting import clean

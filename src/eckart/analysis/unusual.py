@@ -16,10 +16,9 @@ from eckart.analysis.tables.outliers import Distances, distances, outlier_column
 from eckart.arrays import Matrix
 from eckart.devices import part_on_host
 from eckart.errors import ParameterError
-from eckart.formatting import clean, counted, joined, percent
+from eckart.formatting import clean, counted, joined, percent, short_names
 from eckart.notes import Note
 from eckart.registry import method_of
-from eckart.short_names import short_names
 from eckart.text import Table
 
 if TYPE_CHECKING:

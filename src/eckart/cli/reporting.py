@@ -61,7 +61,7 @@ def report(
       eckart report ratings.csv --method svd -k 2 -o ratings.html
       eckart report tables/ -o pages/
     """
-    from eckart.analysis.report.file_format import is_markdown
+    from eckart.analysis.report.markdown import is_markdown
     from eckart.cli import outputs
 
     if markdown:

@@ -166,8 +166,8 @@ def _no_column(source: Source, word: str, names: Sequence[str], option: str) -> 
 
 def _identifiers_beyond(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> list[str]:
     """The surplus columns, if their names are those of identifiers, times or codes; otherwise an error."""
+    from eckart.io.codes import padded_columns
     from eckart.io.identifiers import may_identify
-    from eckart.io.padded import padded_columns
 
     padded = padded_columns(source.metadata.column_roles)
     extra = [name for name in names if name not in set(wanted)]

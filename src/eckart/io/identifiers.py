@@ -32,9 +32,9 @@ from eckart.engine.blocks.source import DataSource, Metadata, RowSource
 from eckart.environment import SMALL, free_memory
 from eckart.errors import InputError
 from eckart.formatting import about_columns, listed
+from eckart.io.codes import padded_columns
 from eckart.io.columns import keep
 from eckart.io.entries.rating_lines import is_rating, rating_lines
-from eckart.io.padded import padded_columns
 from eckart.notes import Note
 from eckart.wording import COLUMNS
 

@@ -15,9 +15,7 @@ from eckart.errors import FileError, ParameterError
 from eckart.formatting import about_columns, counted
 from eckart.formatting import listed as listed
 from eckart.formatting import quoted as quoted
-from eckart.io.answers import answer_notes
-from eckart.io.missing_codes import code_notes
-from eckart.io.padded import padded_columns
+from eckart.io.codes import answer_notes, code_notes, padded_columns
 from eckart.notes import Note
 
 _BREAK = re.compile(r"\s*[\r\n]+\s*")

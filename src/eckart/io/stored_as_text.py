@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Sequence
 
 from eckart.errors import InputError
-from eckart.io.padded import padded_role
+from eckart.io.codes import padded_role
 from eckart.io.roles import Text, quoted
 from eckart.io.text.cells import is_missing, is_number
 

@@ -20,13 +20,12 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.engine.backends.symmetric import leading_values
-from eckart.rank.criterion import white_criteria
 from eckart.rank.evidence import Evidence
 from eckart.rank.remainder import cross_products
 from eckart.rank.resampling import flipped
 from eckart.rank.sequential import sequential
 from eckart.rank.transformed import transformed
-from eckart.rank.unequal import best_factors
+from eckart.rank.unequal import best_factors, white_criteria
 
 _CORRELATIONS = np.round(np.arange(-0.9, 0.91, 0.05), 2)
 _COARSE = 2

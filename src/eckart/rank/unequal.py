@@ -26,7 +26,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 from eckart.engine.backends.symmetric import leading_pairs
-from eckart.rank.criterion import loadings, white_criteria
 from eckart.rank.evidence import Evidence
 from eckart.rank.transformed import Transformed, transformed
 
@@ -121,3 +120,22 @@ def _fit(logs: np.ndarray, correlations: np.ndarray, k: int) -> tuple[float, np.
     explained = noise * ((values - 1.0) * vectors**2).sum(axis=1)
     fit = logs.sum() + (np.log(values) - values + 1.0).sum() + (1.0 / noise - 1.0).sum()
     return float(fit), np.asarray((explained + noise - 1.0) / noise)
+
+
+def white_criteria(values: np.ndarray, rows: int, columns: int, most: int) -> np.ndarray:
+    """Bayesian information criterion of 0 to `most` components in white noise (Tipping and Bishop, 1999).
+
+    It is the log likelihood minus half log(rows) per parameter. With n degrees of freedom, p columns and eigenvalues l
+    of the covariance, -2 log L = n [sum of log l_i over i <= k + (p - k) log(mean of the others)] + constant.
+    """
+    k = np.arange(most + 1)
+    values = np.maximum(values, 1e-300)
+    taken = np.concatenate([[0.0], np.cumsum(values[:most])])
+    left = np.maximum((values.sum() - taken) / (columns - k), 1e-300)
+    fit = np.concatenate([[0.0], np.cumsum(np.log(values[:most]))]) + (columns - k) * np.log(left)
+    return np.asarray(-0.5 * (rows * fit + np.log(rows) * (loadings(k, columns) + 1)))
+
+
+def loadings(k: int | np.ndarray, columns: int) -> int | np.ndarray:
+    """Free parameters of k components: p k loadings minus the rotations."""
+    return k * columns - k * (k - 1) // 2

@@ -14,8 +14,7 @@ from eckart.analysis.tables.outliers import place_of, whole_row
 from eckart.arrays import Floats
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
-from eckart.formatting import counted, joined, shorten
-from eckart.short_names import short_names
+from eckart.formatting import counted, joined, short_names, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

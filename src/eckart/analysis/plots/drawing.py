@@ -12,8 +12,8 @@ from eckart.analysis.plots import geometry
 from eckart.arrays import Floats
 from eckart.documentation import document
 from eckart.errors import ParameterError, require
+from eckart.formatting import short_names
 from eckart.options import hint_keywords
-from eckart.short_names import short_names
 
 if TYPE_CHECKING:
     import os

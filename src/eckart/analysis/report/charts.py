@@ -16,9 +16,8 @@ from eckart.analysis.unusual import drawn as unusual_rows
 from eckart.arrays import Matrix
 from eckart.devices import part_on_host
 from eckart.errors import ParameterError
-from eckart.formatting import percent
+from eckart.formatting import percent, short_names
 from eckart.registry import method_of
-from eckart.short_names import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

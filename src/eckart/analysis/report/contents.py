@@ -12,22 +12,20 @@ import numpy as np
 from eckart.aliases import JsonObject
 from eckart.analysis import sentences
 from eckart.analysis.column_roles import columns_table
-from eckart.analysis.labels import component_labels, explained, total_name
+from eckart.analysis.labels import column_labels, component_labels, explained, total_name
 from eckart.analysis.measures import floats
 from eckart.analysis.report.column_section import column_statistics
-from eckart.analysis.report.method_section import components_table, correlations, method_tables, total_ratio
 from eckart.analysis.report.supplementary_section import supplementary
-from eckart.analysis.tables.contributions import contributions, scores
-from eckart.analysis.tables.eigenvalues import reconstruction_error
-from eckart.analysis.tables.loadings import correlations as column_correlations
-from eckart.analysis.tables.loadings import loadings
-from eckart.analysis.tables.quality import cos2
+from eckart.analysis.tables.columns import contributions, loadings
+from eckart.analysis.tables.columns import correlations as column_correlations
+from eckart.analysis.tables.eigenvalues import components_table, reconstruction_error, total_ratio
+from eckart.analysis.tables.rows import cos2, scores
 from eckart.errors import ParameterError
-from eckart.formatting import interval, number, shorten
+from eckart.formatting import clean, interval, number, shorten
 from eckart.io.model_file import libraries
 from eckart.notes import for_door
 from eckart.registry import method_of
-from eckart.text import Table
+from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
@@ -59,7 +57,7 @@ def sections(found: Analysis, door: Door = "python") -> list[Section]:
         Section("notes", "Read this first", tuple(sentences.doubts(d, found.reading, door))),
         Section("components", "Explained variance", (), {"components": components_table(d)}),
         Section("ranks", "How many components", _agreement(found), _some(ranks=rank_table(found.ranks))),
-        Section("method", method_of(d).section.title, (), method_tables(d)),
+        Section("method", method_of(d).section.title, (), _method_tables(d)),
         Section("meaning", "Main columns of each component", _makes(d), column_tables(d)),
         Section("rows", "Rows", (), row_tables(d)),
         Section("supplementary", "Categories and dates", *supplementary(found)),
@@ -97,11 +95,44 @@ def _clusters(found: Analysis) -> tuple[tuple[str, ...], dict[str, Table]]:
     return found.clusters.lines, _some(clusters=found.clusters.table)
 
 
+def _method_tables(d: Decomposition) -> dict[str, Table]:
+    """Tables of the method's own figures and choices."""
+    return _figures(d) | method_of(d).tables(d)
+
+
+def _figures(d: Decomposition) -> dict[str, Table]:
+    section = method_of(d).section
+    found = {label: getattr(d.details, name, None) for name, label in section.figures.items()}
+    known = {label: value for label, value in found.items() if value is not None}
+    rows: tuple[tuple[Cell, ...], ...] = tuple((label, _shown(value)) for label, value in known.items())
+    return {"method": Table(section.title, ("what", "value"), rows, kinds=("text", "text"))} if rows else {}
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return " to ".join(number(float(bound)) for bound in value)
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, float | np.floating):
+        return number(float(value)) if math.isfinite(value) else "not known"
+    return clean(str(value))
+
+
+def _computed_correlations(d: Decomposition) -> Table | None:
+    """Correlations of the columns with the components, if the method computed them."""
+    found = getattr(d.details, "correlations", None)
+    if found is None or floats(found).shape != (d.columns, d.k):
+        return None
+    rows = tuple((name, *line) for name, line in zip(column_labels(d), floats(found).tolist(), strict=True))
+    caption = "Correlation of each column with the scores on each component."
+    return Table("Correlations", ("column", *component_labels(d)), rows, caption)
+
+
 def column_tables(d: Decomposition) -> dict[str, Table]:
     """Loadings, contributions and correlations, as far as the method has them."""
     asked = {"loadings": loadings, "contributions": contributions, "correlations": column_correlations}
     found = {name: _known(make, d, limit=COLUMNS) for name, make in asked.items()}
-    return _some(**(found | {"correlations": found["correlations"] or correlations(d)}))
+    return _some(**(found | {"correlations": found["correlations"] or _computed_correlations(d)}))
 
 
 def row_tables(d: Decomposition) -> dict[str, Table]:
@@ -151,7 +182,7 @@ def rank_table(choice: RankChoice | None) -> Table | None:
 
 def heatmap(d: Decomposition) -> Table | None:
     """The strongest columns and first components of the loadings, in the order of the data if all columns fit."""
-    made = _known(loadings, d) or correlations(d)
+    made = _known(loadings, d) or _computed_correlations(d)
     if made is None:
         return None
     components = min(d.k, HEATMAP_COMPONENTS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from eckart.analysis import sentences
 from eckart.analysis.labels import component_labels
 from eckart.analysis.report.contents import answer
-from eckart.analysis.report.method_section import components_table
+from eckart.analysis.tables.eigenvalues import components_table
 from eckart.formatting import clean
 
 if TYPE_CHECKING:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from eckart.analysis import sentences
 from eckart.analysis.report.contents import Section, sections
+from eckart.errors import FileError
 from eckart.formatting import clean, counted
 
 if TYPE_CHECKING:
@@ -47,3 +50,28 @@ def _table(table: Table) -> str:
     notes = [plain(table.caption)] if table.caption else []
     notes += [f"Not shown: {counted(left, 'more row')}."] if left > 0 else []
     return "\n".join([f"**{plain(table.title)}**", "", head, rule, *body, *(f"\n{note}" for note in notes)])
+
+
+_OTHERS = frozenset({
+    ".pdf", ".doc", ".docx", ".odt", ".rtf", ".tex", ".pptx", ".png", ".jpg", ".svg", ".csv", ".xlsx", ".json",
+    ".ipynb",
+})  # fmt: skip
+
+
+def is_markdown(path: str | os.PathLike[str]) -> bool:
+    """Whether the report is Markdown rather than HTML; suffixes of other formats are refused.
+
+    Examples
+    --------
+    >>> from eckart.analysis.report.markdown import is_markdown
+    >>> is_markdown("report.md"), is_markdown("report.html")
+    (True, False)
+    """
+    suffix = PurePath(path).suffix.lower()
+    if suffix in _OTHERS:
+        pdf = " To get a PDF, open the HTML page in a browser and print it." if suffix == ".pdf" else ""
+        raise FileError(
+            f"{str(path)!r} ends in {suffix}, but reports are HTML or Markdown. Use a name that ends in .html or "
+            f".md.{pdf}"
+        )
+    return suffix in (".md", ".markdown")

@@ -19,10 +19,9 @@ from eckart.analysis.report import charts
 from eckart.analysis.report.column_section import MOST_COLUMNS, histograms
 from eckart.analysis.report.contents import Section, for_script, full, heatmap, sections
 from eckart.analysis.report.drawn_rows import subset_sentence
-from eckart.analysis.report.file_format import is_markdown
-from eckart.analysis.report.markdown import markdown
-from eckart.analysis.report.method_section import total_ratio
+from eckart.analysis.report.markdown import is_markdown, markdown
 from eckart.analysis.report.share_section import sharing
+from eckart.analysis.tables.eigenvalues import total_ratio
 from eckart.errors import ParameterError
 from eckart.files import new_file
 from eckart.formatting import clean, counted, interval, number, percent

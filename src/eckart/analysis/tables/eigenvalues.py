@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from eckart.analysis.labels import certified_ratios, component_labels, explained, total_name
 from eckart.analysis.measures import floats, svd_details
 from eckart.fitted import takes_fitted
-from eckart.formatting import interval
+from eckart.formatting import interval, percent
+from eckart.registry import method_of
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -125,3 +127,25 @@ def _lost(shares: np.ndarray, rounding: float = 0.0) -> np.ndarray:
     """sqrt(1 - cumulative share) after 0, 1, ... components, whose share is less by up to `rounding`."""
     kept = np.concatenate([[0.0], np.nan_to_num(shares, posinf=1.0).cumsum() - rounding])
     return np.asarray(np.sqrt(np.clip(1.0 - kept, 0.0, 1.0)))
+
+
+def components_table(d: Decomposition) -> Table:
+    """The explained variance of each component, without sums if shares do not add up."""
+    made = eigenvalues(d)
+    method = method_of(d)
+    if method.section.shares_of:
+        explain = "The component explains" if d.k == 1 else f"The {d.k} components together explain"
+        caption = f"{explain} {total_ratio(d)} of the {method.section.shares_of}."
+        return replace(made, caption=caption)
+    if method.additive:
+        return made
+    rows = tuple(row[:3] for row in made.rows)
+    caption = "The parts are not orthogonal, so the shares they explain overlap and do not add up to the total."
+    return Table("Parts", (made.columns[0], "size", "share of the total sum of squares"), rows, caption, made.kinds[:3])
+
+
+def total_ratio(d: Decomposition) -> str:
+    """The explained variance of all components, as computed if the certificate is about something else."""
+    if not method_of(d).certifies_explained_variance:
+        return percent(float(floats(d.explained_variance_ratio).sum()), 2)
+    return interval(*explained(d))

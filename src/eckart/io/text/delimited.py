@@ -17,8 +17,8 @@ from eckart.engine.blocks.source import MemorySource
 from eckart.errors import FileError
 from eckart.formatting import about_columns, counted
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
+from eckart.io.codes import padded_role
 from eckart.io.guard import reason
-from eckart.io.padded import padded_role
 from eckart.io.roles import Parts, Text, assemble, check_row_names, quoted, refuse_empty, unique_names
 from eckart.io.text.amounts import (
     PARENTHESES,

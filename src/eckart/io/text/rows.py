@@ -27,8 +27,8 @@ from eckart.fingerprint import fingerprint
 from eckart.formatting import about_columns
 from eckart.io.arrow.columns import TRUTHS, matrix_of, refuse_infinite
 from eckart.io.bytes import OpenedFile
+from eckart.io.codes import padded_columns
 from eckart.io.guard import reads_rows
-from eckart.io.padded import padded_columns
 from eckart.io.roles import quoted, refuse_empty
 from eckart.io.rows import FileState, HeldRows, PiecedRows
 from eckart.io.text.amounts import amounts, sign_in_words, signs_in

@@ -1,4 +1,7 @@
-"""Columns against components: unit vectors v, and correlations v_jk s_k / sqrt(w - 1) / sd_j with the scores."""
+"""Tables of the columns: loadings v, contributions 100 v_jk^2, which sum to 100, and correlations with the scores.
+
+The correlations are v_jk s_k / (sqrt(w - 1) sd_j).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.measures import check_centred, check_orthogonal, column_spread, floats, of_columns, ratio
+from eckart.analysis.measures import (
+    check_centred,
+    check_orthogonal,
+    column_spread,
+    floats,
+    of_columns,
+    parts_of_hundred,
+    ratio,
+)
 from eckart.fitted import takes_fitted
 from eckart.text import Table
 
@@ -14,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from eckart.result import Decomposition
+    from eckart.text import Table
 
 
 @takes_fitted
@@ -79,3 +91,28 @@ def correlation_matrix(d: Decomposition) -> NDArray[np.float64]:
     check_orthogonal(d, "Correlations of the columns")
     parts = floats(d.right) * (floats(d.values) / max(d.weight - 1.0, 1.0) ** 0.5)
     return np.clip(ratio(parts, column_spread(d)[:, None]), -1.0, 1.0)
+
+
+@takes_fitted
+def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
+    """Tabulate the contribution of each column to each component.
+
+    {Parameters: d, limit; Returns: Table}
+        Contributions in percent, 100 v_jk^2, where v_jk are the loadings. They sum to 100 for each component.
+
+    {Raises: ParameterError [no column weights]; See Also: loadings, row_contributions, eckart.plots.contributions}
+
+    {Examples: arrests}
+    >>> ek.tables.contributions(d).to_pandas().round(2)
+              PC1    PC2
+    column
+    Murder  28.72  17.49
+    Assault  34.01  3.53
+    UrbanPop  7.74  76.18
+    Rape  29.53  2.80
+    """
+    caption = (
+        "Contributions to each component in percent. If all columns contributed equally, each would contribute "
+        f"{100 / max(d.columns, 1):.3g} %."
+    )
+    return of_columns(d, "Contributions of columns", parts_of_hundred(floats(d.right))[:limit], caption)

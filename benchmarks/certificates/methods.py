@@ -222,7 +222,7 @@ def nmf(outcome: Outcome, table: np.ndarray) -> None:
     lower, upper = truth.scaled(d.certificate.lower), truth.scaled(d.certificate.upper)
     outcome.excess |= {
         "negative factor": float(max(-left.min(), -right.min())),
-        "stated error": abs(error**2 - stated**2) - allowed,
+        "stated error": abs(error - stated) - float(d.details.error_rounding) / norm,
         "lower share": d.certificate.explained[0] - (1.0 - error**2) - allowed,
         "upper share": _best_share(values, k) - d.certificate.explained[1],
         "lower value": float(np.max(lower - values[: len(lower)], initial=-1.0) / truth.largest),

@@ -61,3 +61,14 @@ def test_the_share_of_float32_factors_includes_their_rounding():
         rest = float(np.sqrt(np.sum((A - (left * values) @ right.T) ** 2)))
         squares = float(np.sum(A.astype(np.longdouble) ** 2))
         assert d.certificate.explained[0] <= 1.0 - rest**2 / squares
+        assert abs(rest - d.details.error) <= d.details.error_rounding
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 1e-44), ("float64", 1e-321)])
+def test_the_error_of_subnormal_tables_includes_their_rounding(dtype, size):
+    table = (np.random.default_rng(4).random((12, 5)) * size).astype(dtype)
+    d = ek.decompose(table, "nmf", k=2, left=True)
+    left, values, right = (np.asarray(part, np.longdouble) for part in (d.left, d.values, d.right))
+    rest = np.sqrt(np.sum((table.astype(np.longdouble) - (left * values) @ right.T) ** 2))
+    assert abs(rest - np.longdouble(d.details.error)) <= np.longdouble(d.details.error_rounding)
+    assert d.certificate.explained[0] <= 1.0 - float(rest**2 / np.sum(table.astype(np.longdouble) ** 2))

@@ -42,6 +42,17 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted, 
     )  # fmt: skip
 
 
+def moved_by_rounding(lengths: np.ndarray, dtype: object, exponent: int = 0) -> float:
+    """How far rounding to the dtype of the data moves W H, in units of 2^-exponent, given the lengths of the parts.
+
+    Three factors are rounded by half a unit each, which moves W H by at most 3/2 units of the sum of the lengths. A
+    length that is subnormal in the units of the data is off by half the smallest number.
+    """
+    limits = np.finfo(dtype)  # type: ignore[call-overload]
+    smallest = float(np.ldexp(float(limits.smallest_subnormal), exponent))
+    return 2.0 * float(limits.eps) * float(lengths.sum()) + len(lengths) * smallest
+
+
 def summary(k: int, captured: float, limit: float | None, *, observed: bool = False) -> str:
     """The certificate in a sentence, with the upper limit of the share if it is known."""
     explained = f"{counted(k, 'component explains', 'components explain')} {percent(captured, 2)} of the sum of squares"

@@ -34,3 +34,4 @@ class NMFDetails(Details):
     sums: np.ndarray
     """Column sums of W."""
     error_rounding: float | None = None
+    """Bound of the error of `error`, for the factors that are returned. None if it is not known."""

@@ -21,7 +21,7 @@ from eckart.engine.settings import generator
 from eckart.engine.threads import one_blas_thread, threads
 from eckart.errors import AccuracyWarning, InputError
 from eckart.formatting import counted
-from eckart.nmf.certificate import certificate_of
+from eckart.nmf.certificate import certificate_of, moved_by_rounding
 from eckart.nmf.details import NMFDetails
 from eckart.nmf.factors import transposed
 from eckart.nmf.fit import Fitted, fit, rows_for
@@ -162,8 +162,8 @@ def _assemble(
     norm = float(np.ldexp(np.sqrt(table.squared_norm + predicted), -table.exponent))
     values = np.ldexp(widths * lengths, -table.exponent)
     check_range(np.append(values, norm), table.dtype, "component lengths")
-    # Three factors are rounded by half a unit each: |W H| moves by at most 3/2 units of the sum of the lengths.
-    moved = 2.0 * float(np.finfo(dtype_name(rows)).eps) * float((widths * lengths).sum())
+    moved = moved_by_rounding(widths * lengths, dtype_name(rows), table.exponent)
+    off = _root_error(fitted) + (moved if settings.squares else 0.0)
     error = float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5))
     return Decomposition(
         method="nmf",
@@ -187,7 +187,7 @@ def _assemble(
             history=_as_given(np.array(outcome.history), table, settings),
             error=error,
             # In units of the data, numbers may be subnormal, and thus rounded.
-            error_rounding=float(_as_given(_root_error(fitted), table, settings, root=0.5) + np.spacing(error)),
+            error_rounding=float(_as_given(off, table, settings, root=0.5) + np.spacing(error)),
             iterations=outcome.iterations,
             compressed_iterations=fitted.compressed,
             converged=outcome.converged,

@@ -250,7 +250,7 @@ def certificate_of(streamed: Streamed, settings: Settings, passes: int, moved: f
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
     if streamed.svd is not None:
         _, _, lower, upper, (_, high, chance) = streamed.svd
-        best = max(captured, min(1.0, float(upper @ upper) / norm, float(high)))
+        best = max(captured, min(1.0, float(upper @ upper) / norm * (1.0 + _rounding(streamed)), float(high)))
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([streamed.outcome.violation]),
         angle=1.0, failure_probability=float(chance), tolerance=settings.tol, proved=streamed.outcome.converged,

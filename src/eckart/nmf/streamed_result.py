@@ -18,6 +18,7 @@ from eckart.engine.settings import generator
 from eckart.engine.threads import threads
 from eckart.environment import say_bytes
 from eckart.io.open_matrix import open_matrix
+from eckart.nmf.certificate import moved_by_rounding
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.constants import EXPECTED_PASSES
 from eckart.nmf.details import NMFDetails
@@ -67,8 +68,7 @@ def _assembled(
     dtype = matrix.dtype
     passes = matrix.passes
     values = widths * lengths
-    # Three factors are rounded by half a unit each: |W H| moves by at most 3/2 units of the sum of the lengths.
-    moved = 2.0 * float(np.finfo(dtype).eps) * float(values.sum()) / max(float(np.sqrt(seen.norm)), 1e-300)
+    moved = moved_by_rounding(values, dtype) / max(float(np.sqrt(seen.norm)), 1e-300)
     return Decomposition(
         method="nmf", values=values.astype(dtype),
         right=(outcome.right / np.where(lengths > 0, lengths, 1)).astype(dtype),

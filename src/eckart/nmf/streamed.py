@@ -132,7 +132,8 @@ class StreamedParts:
         numbers = {name: float(arrays[name]) for name in ("norm", "own", "fitted")}
         seen = SufficientStatistics(arrays["gram"], arrays["cross"], arrays["sums"], int(arrays["rows"]), **numbers)
         token = np.empty((0, other.shape[1]))
-        self._known = [*self._known[-1:], (token, seen, arrays.get("hessian"))]
+        # The accepted factor may be three back: two steps from it may be refused.
+        self._known = [*self._known[-2:], (token, seen, arrays.get("hessian"))]
         if not self.settings.squares:
             self.reference = of_the_mean(seen.own, self._total, self.matrix.shape[0] * self.matrix.shape[1])
         penalty = self.penalties.rows

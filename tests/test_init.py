@@ -41,6 +41,21 @@ def test_a_name_that_does_not_exist_is_an_attribute_error():
         _ = eckart.nonsense
 
 
+@pytest.mark.parametrize("name", ["pca", "nmf", "cur", "isomap", "kernel_pca"])
+def test_a_method_that_is_called_by_its_name_names_the_function(name):
+    code = f"import eckart\nfor _ in range(2):\n try: eckart.{name}([[1, 2]])\n except Exception as error: print(error)"
+    code += f"\n from eckart import {name}"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.count(f"Use eckart.decompose(data, '{name}'), or eckart.") == 2
+
+
+def test_options_by_position_are_refused_with_their_names():
+    import eckart
+
+    with pytest.raises(TypeError, match=r"only the data and the method by position\. .* such as k=2\."):
+        eckart.decompose([[1.0, 2.0], [3.0, 5.0]], "pca", 2)
+
+
 VERBS = ("PCA", "decompose", "plan", "project", "reconstruct", "load", "report")
 
 

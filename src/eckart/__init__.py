@@ -158,12 +158,14 @@ if not TYPE_CHECKING:  # type checkers read the imports above; without this guar
 
 def _hint(name: str) -> str:
     """What to use instead of an unknown name, as the end of a sentence."""
-    # `from eckart import module` asks here first, and then imports the module.
-    if name.startswith("_") or importlib.util.find_spec(f"eckart.{name}") is not None:
+    if name.startswith("_"):
         return ""
     from eckart.options import LIBRARY_NAMES, near_match
 
-    return f". {LIBRARY_NAMES[name]}." if name in LIBRARY_NAMES else near_match(name, __all__)
+    if name in LIBRARY_NAMES:
+        return f". {LIBRARY_NAMES[name]}."
+    # `from eckart import module` asks here first, and then imports the module.
+    return "" if importlib.util.find_spec(f"eckart.{name}") is not None else near_match(name, __all__)
 
 
 def __dir__() -> list[str]:

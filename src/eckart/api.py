@@ -18,7 +18,7 @@ from eckart.formatting import counted
 from eckart.io.open_data import open_with
 from eckart.io.read_options import NAMES, split_options
 from eckart.log import logger
-from eckart.options import CommonOptions, check_names, memory_bytes
+from eckart.options import CommonOptions, check_names, memory_bytes, refuse_positions
 from eckart.progress import progress_bar
 from eckart.registry import Method, get_method, resolve
 from eckart.result import Decomposition, Plan
@@ -89,7 +89,7 @@ def decompose(data: object, method: Literal["isomap"], **options: Unpack[_Isomap
 def decompose(data: object, method: Method, **options: object) -> Decomposition: ...
 
 
-def decompose(data: object, method: str | Method = "pca", **options: Any) -> Decomposition:
+def decompose(data: object, method: str | Method = "pca", *extra: object, **options: Any) -> Decomposition:
     """Decompose a table or matrix, and prove how accurate the result is.
 
     Parameters
@@ -159,8 +159,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         How to treat missing values: raise an error, replace them with the column mean, or impute them with a factor
         model (EM). `details.missing` and the notes of the result record what was imputed.
     **reading : dict
-        Options for reading the data: key, delimiter, decimal, encoding, header, row_names, columns, format, layer and
-        mask. See `open_data`.
+        Options for reading the data: key, delimiter, decimal, encoding, header, missing_values, row_names, columns,
+        format, layer and mask. See `open_data`.
 
     Returns
     -------
@@ -206,6 +206,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     >>> print(f"{low:.6f} {high:.6f}")
     0.966667 0.966667
     """
+    if extra:
+        refuse_positions("decompose", extra)
     chosen = method if isinstance(method, Method) else get_method(method)
     started = time.monotonic()
     with RemovedOnError():
@@ -224,7 +226,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
 
 def _shown_signature() -> inspect.Signature:
     """The signature for `help`: the options of PCA and SVD, and those of `decompose`, in the order of its docstring."""
-    first, second, _ = inspect.signature(decompose).parameters.values()
+    first, second, *_ = inspect.signature(decompose).parameters.values()
     method = second.replace(annotation=Literal["pca", "svd", "cur", "nmf", "kernel_pca", "isomap"])
     options = dict(inspect.signature(SVDOptions).parameters)
     options["progress"] = options["callback"].replace(name="progress", default=False, annotation="bool")

@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import Any, Literal, NoReturn, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
 
@@ -71,7 +71,12 @@ RESULT_NAMES = {
 }
 """Attributes of results in other libraries -> what to use here."""
 LIBRARY_NAMES = {
+    "pca": "Use eckart.decompose(data, 'pca'), or eckart.PCA",
     "svd": "Use eckart.decompose(data, 'svd')",
+    "nmf": "Use eckart.decompose(data, 'nmf'), or eckart.NMF",
+    "cur": "Use eckart.decompose(data, 'cur'), or eckart.CUR",
+    "kernel_pca": "Use eckart.decompose(data, 'kernel_pca'), or eckart.KernelPCA",
+    "isomap": "Use eckart.decompose(data, 'isomap'), or eckart.Isomap",
     "SVD": "Use eckart.TruncatedSVD, or eckart.decompose(data, 'svd')",
     "KPCA": "Use eckart.KernelPCA",
     "LSA": "Use eckart.TextConcepts",
@@ -104,7 +109,9 @@ def _letters(name: str) -> str:
     return re.sub(r"[\W_]", "", str(name).casefold())
 
 
-_READING = frozenset({"key", "layer", "mask", "columns", "row_names", "header", "delimiter", "decimal", "encoding"})
+_READING = frozenset(
+    {"key", "layer", "mask", "columns", "row_names", "header", "delimiter", "decimal", "encoding", "missing_values"}
+)
 _OPEN_FIRST = ". Open the data first: {function}(eckart.open_data(data, {name}=...))."
 SKLEARN_NAMES = {
     "n_components": "Use k=..., or explain=0.95 to explain 95 % of the variance",
@@ -140,8 +147,10 @@ SKLEARN_NAMES = {
     "table": "Use key=...",
     "dataset": "Use key=...",
     "verbose": "Use progress=True",
-    "skiprows": "Remove the lines before the table, or begin them with '#'",
-    "na_values": "Replace these values with NaN or with empty cells first",
+    "skiprows": "Use header=... with the line of the column names, counted from 1",
+    "skip_rows": "Use header=... with the line of the column names, counted from 1",
+    "na_values": "Use missing_values=[...]",
+    "null_values": "Use missing_values=[...]",
     "nrows": "Pass only these rows",
     "na_action": "Use missing='mean' or missing='em'",
     "gpu": "Use device='cuda'",
@@ -205,6 +214,14 @@ _SAME_MEANING = (
 )
 """Names of one meaning, in this library or in others."""
 _MOST_LISTED = 12
+
+
+def refuse_positions(function: str, extra: Sequence[object]) -> NoReturn:
+    """Refuse options without their names, with the one that is probably meant."""
+    meant = f"k={extra[0]}" if is_number(extra[0]) else "k=2"
+    raise TypeError(
+        f"{function}() takes only the data and the method by position. Name the other options, such as {meant}."
+    )
 
 
 def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> None:

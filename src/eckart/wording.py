@@ -52,7 +52,7 @@ class Worded:
 
 _SAME = (
     "rules", "which", "missing", "method", "solver", "select", "core", "kernel", "explain", "error", "memory", "format",
-    "decimal", "delimiter", "noise", "key", "layer",
+    "decimal", "delimiter", "noise", "key", "layer", "header",
 )  # fmt: skip
 _OPTIONS = {
     "k": "-k",
@@ -77,6 +77,11 @@ def assigned(name: str, given: object) -> str:
     """
     typed = f"{name}={given!r}"
     return either(typed, f"{_OPTIONS[name]} {given}") if name in _OPTIONS else typed
+
+
+def header_line(line: int) -> str:
+    """The option that says which line of a text file contains the column names."""
+    return either(f"header={line}", f"--header {line}")
 
 
 OVERWRITE = either("overwrite=True", "--force")

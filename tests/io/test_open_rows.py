@@ -130,9 +130,10 @@ def test_options_that_are_not_text_are_refused(name, tmp_path):
         ek.open_data(tmp_path / "x.npy", **{name: 5})
 
 
-def test_a_header_is_true_or_false(tmp_path):
-    with pytest.raises(ParameterError, match=r"header=.no. is not valid\. Use True, False or None"):
-        ek.open_data(tmp_path / "x.csv", header="no")
+@pytest.mark.parametrize("header", ["no", 0, -1, 2.5])
+def test_a_header_is_a_line_or_no_line(header, tmp_path):
+    with pytest.raises(ParameterError, match=r"is not valid\. Use the line .* counted from 1, or header=False if no"):
+        ek.open_data(tmp_path / "x.csv", header=header)
 
 
 def test_a_format_that_is_not_text_is_refused(tmp_path):

@@ -25,6 +25,7 @@ Decorator = Callable[[Command], Command]
 class ReadingOptions(FileOptions):
     """How to read a table, and which of its columns."""
 
+    no_header: bool = False
     row_names: str | None = None
     no_row_names: bool = False
     columns: tuple[str, ...] = ()
@@ -35,6 +36,8 @@ class ReadingOptions(FileOptions):
     def __post_init__(self) -> None:
         if self.row_names is not None and self.no_row_names:
             raise click.UsageError("--row-names and --no-row-names contradict each other. Use only one of them.")
+        if self.header is not None and self.no_header:
+            raise click.UsageError("--header and --no-header contradict each other. Use only one of them.")
 
     @property
     def options(self) -> ReadOptions:
@@ -43,8 +46,14 @@ class ReadingOptions(FileOptions):
 
         names = None if self.no_row_names else self.row_names or "auto"
         ignored, used = _words((*self.drop, *self.labels)), _words(self.columns)
-        shared = {field.name: getattr(self, field.name) for field in fields(FileOptions)}
+        shared = self._shared()
         return ReadOptions(**shared, row_names=names, ignored=ignored, used=used, mask=self.mask)
+
+    def _shared(self) -> Keywords:
+        """The options of files, as the library takes them."""
+        found = {field.name: getattr(self, field.name) for field in fields(FileOptions)}
+        codes = [word.strip() for text in self.missing_values for word in str(text).split(",")]
+        return {**found, "header": False if self.no_header else self.header, "missing_values": codes}
 
     def typed(self) -> str:
         """The options as typed, for a command that reads the same table."""
@@ -54,16 +63,16 @@ class ReadingOptions(FileOptions):
         for field in fields(self):
             name, value = field.name.replace("_", "-"), getattr(self, field.name)
             if isinstance(value, bool):
-                words += [f" --{name}"] if value else [f" --no-{name}"] * (field.name == "header")
+                words += [f" --{name}"] * value
             else:
                 given = value if isinstance(value, tuple) else () if value is None else (value,)
-                words += [f" --{name} {shlex.quote(text)}" for text in given]
+                words += [f" --{name} {shlex.quote(str(text))}" for text in given]
         return "".join(words)
 
     def keywords(self, columns: Sequence[str]) -> Keywords:
         """The same as Python keyword arguments, for a table whose numeric columns are `columns`."""
-        names = (*(field.name for field in fields(FileOptions)), "row_names", "mask")
-        found: Keywords = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        given = {**self._shared(), "row_names": self.row_names, "mask": self.mask}
+        found: Keywords = {name: value for name, value in given.items() if value is not None and value != []}
         if self.no_row_names:
             found["row_names"] = None
         if self.columns or self.drop or self.labels:
@@ -164,8 +173,11 @@ def reading(f: Command) -> Command:
         option("--delimiter", metavar="CHAR", help="Delimiter of a text file, such as ';' or 'tab'.  "
         "[default: detected]"),
         option("--decimal", metavar="CHAR", help="Decimal separator of a text file, '.' or ','.  [default: detected]"),
-        option("--header/--no-header", default=None, help="Read the first line of a text file as column names, or "
-        "as data.  [default: detected]"),
+        option("--header", type=click.IntRange(1), metavar="N", help="The line of a text file that contains the column "
+        "names. Lines above it are skipped.  [default: detected]"),
+        option("--no-header", is_flag=True, help="Read the first line of a text file as data."),
+        option("--missing-values", metavar="A,B,...", multiple=True, help="Numbers and texts that stand for missing "
+        "values, such as -999. Empty cells and NA always do."),
         option("--encoding", metavar="NAME", help="Encoding of a text file, such as utf-8 or cp1252.  "
         "[default: detected]"),
         option("--row-names", metavar="COLUMN", help=names),

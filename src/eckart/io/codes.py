@@ -9,6 +9,7 @@ import numpy as np
 
 from eckart.formatting import counted, joined, quoted
 from eckart.notes import Note
+from eckart.wording import either
 
 CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
 _SCALE_CODES = (-9.0, -8.0, 77.0, 88.0, 97.0, 98.0, 99.0)
@@ -65,7 +66,7 @@ def _code_note(code: float, found: list[tuple[str, int]]) -> Note:
     return Note(
         "missing_code",
         f"The value {code:g} occurs {total:,} times in {where} and is far from all other values. If "
-        "it is a code for missing values, replace it with empty cells.",
+        f"it is a code for missing values, use {either(f'missing_values=[{code:g}]', f'--missing-values={code:g}')}.",
         {"count": total},
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -18,4 +19,7 @@ class FileOptions:
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
-    header: bool | None = None
+    header: bool | int | None = None
+    """Line of a text file that contains the column names, counted from 1; False if no line does."""
+    missing_values: Sequence[str | float] = ()
+    """Texts and numbers that stand for missing values, in addition to those that every reader knows."""

@@ -246,6 +246,18 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
     return replace(kept, metadata=_noted(kept.metadata, names, found))
 
 
+def set_aside(source: DataSource, memory: int | None = None) -> set[int]:
+    """Positions of the columns that identify the rows, or contain codes or times."""
+    names = source.metadata.column_names
+    if names is None or source.sparse:
+        return set()
+    padded = padded_columns(source.metadata.column_roles)
+    if not (candidates := _candidates(source, names, padded)):
+        return set()
+    found = _found(source, names, candidates, padded, memory)
+    return {*found.identifiers, *found.groups, *found.times, *found.codes}
+
+
 def _candidates(source: DataSource, names: Sequence[str], padded: Container[str]) -> list[int]:
     """Columns whose names or padded numbers suggest identifiers; a table of ratings keeps all its columns."""
     found = [j for j, name in enumerate(names) if name in padded or may_identify(name)]

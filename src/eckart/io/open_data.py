@@ -23,6 +23,7 @@ from eckart.engine.blocks.dask_rows import dask_rows, is_dask, is_dask_table
 from eckart.engine.blocks.source import DataSource, RowSource, Source
 from eckart.errors import EckartError, FileError, InputError
 from eckart.formatting import counted, joined
+from eckart.io.coded_missing import with_missing
 from eckart.io.guard import reason
 from eckart.io.objects.tensors import plain_array
 from eckart.io.read_options import DEFAULT, ReadOptions
@@ -46,7 +47,8 @@ def open_data(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
-    header: bool | None = None,
+    header: bool | int | None = None,
+    missing_values: Sequence[str | float] | None = None,
     row_names: str | None = "auto",
     columns: Sequence[str | int] | None = None,
     layer: str | None = None,
@@ -76,8 +78,12 @@ def open_data(
         Decimal separator of a text file. None detects it.
     encoding : str, default None
         Encoding of a text file. None detects it.
-    header : bool, default None
-        Whether the first line of a text file contains column names. None detects it.
+    header : bool or int, default None
+        Whether the first line of a text file contains column names, or the number of the line that does, counted from
+        1. Eckart skips the lines above it. None detects the header.
+    missing_values : sequence of str or float, default None
+        Numbers and texts that stand for missing values, such as `[-999, "unknown"]`, in addition to NaN, empty cells
+        and notations such as NA. Columns that identify the rows keep these numbers.
     row_names : str or None, default 'auto'
         Column that contains the row names. 'auto' uses the first suitable text column. None uses no column.
     columns : sequence of str or int, default None
@@ -118,7 +124,7 @@ def open_data(
     """
     options = ReadOptions(
         format=format, key=key, layer=layer, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header,
-        row_names=row_names, columns=columns, mask=mask,
+        missing_values=missing_values or (), row_names=row_names, columns=columns, mask=mask,
     )  # fmt: skip
     with RemovedOnError(returned=True):  # a callback of another call may open data
         found: Source | RowSource = open_with(data, options, memory=memory_bytes(memory), stream=stream)
@@ -133,6 +139,8 @@ def open_with(
     if (options.key, options.layer, options.row_names) != (None, None, "auto"):
         refuse_parts(data, options)
     found = _opened(data, options, memory, stream)
+    if options.missing_values:
+        found = with_missing(found, options.missing_values, memory)
     if options.mask is not None:
         place = _place(data) if isinstance(data, str | os.PathLike) else None
         found = masked(data, place, found, options)

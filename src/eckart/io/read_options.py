@@ -8,9 +8,10 @@ from typing import TypedDict
 
 from eckart.aliases import Keywords
 from eckart.errors import ParameterError
+from eckart.io.coded_missing import missing_codes
 from eckart.io.file_options import FileOptions
 from eckart.io.text.layout import TextOptions
-from eckart.wording import assigned
+from eckart.wording import HEADER, assigned
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,18 @@ class ReadOptions(FileOptions):
             given = getattr(self, name)
             if not isinstance(given, str | None):
                 raise ParameterError(f"{assigned(name, given)} is not valid: {name} must be a string.")
-        if self.header not in (None, True, False):
-            raise ParameterError(f"{assigned('header', self.header)} is not valid. Use True, False or None.")
+        self._check_header()
+        object.__setattr__(self, "missing_values", missing_codes(self.missing_values))
         self.text  # noqa: B018 - checks the delimiter and the decimal sign
+
+    def _check_header(self) -> None:
+        given: object = self.header
+        if given is None or isinstance(given, bool) or (isinstance(given, int) and given > 0):
+            return
+        raise ParameterError(
+            f"{assigned('header', given)} is not valid. Use the line with the column names, counted from 1, or "
+            f"{HEADER} if no line contains them."
+        )
 
     @property
     def place(self) -> str | None:
@@ -58,8 +68,9 @@ class ReadOptions(FileOptions):
         named = columns if len(columns) == len(self.columns or ()) else ()
         kept = frozenset((*named, *self.used)) or None
         return TextOptions(
-            self.delimiter, self.decimal, self.header, self.row_names, self.encoding, kept, frozenset(self.ignored)
-        )
+            self.delimiter, self.decimal, self.header, self.row_names, self.encoding, kept, frozenset(self.ignored),
+            tuple(code for code in self.missing_values if isinstance(code, str)),
+        )  # fmt: skip
 
 
 DEFAULT = ReadOptions()
@@ -74,7 +85,8 @@ class ReadKeywords(TypedDict, total=False):
     delimiter: str | None
     decimal: str | None
     encoding: str | None
-    header: bool | None
+    header: bool | int | None
+    missing_values: Sequence[str | float]
     row_names: str | None
     columns: Sequence[str | int] | None
     layer: str | None

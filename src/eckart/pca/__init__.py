@@ -1,0 +1,3 @@
+from eckart.uncallable import refuse_calls
+
+refuse_calls(__name__)

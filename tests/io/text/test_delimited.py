@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -253,6 +254,41 @@ def test_header_or_not(read: Any) -> None:
     assert read("x\n5\n6\n").metadata.column_names == ("x",)
 
 
+TITLES = {
+    "other cells": "Fruit\nSource: survey\n\n{}",
+    "as many cells": "Fruit,,\n\n,,\n{}",
+    "more cells": "Fruit, 2020, all, by region\n{}",
+    "one cell less": "Fruit, 2020\n{}",
+    "quotes": '"Fruit, ""red"""\n\n# by region\n{}',
+    "comments": "# Fruit\n\n{}",
+}
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_lines_above_the_header_are_skipped(read: Any, title: str) -> None:
+    text = TITLES[title].format("name,x,y\nu,1,2\nv,3,5\nw,4,4\n")
+    source = read(text, header=text[: text.index("name,")].count("\n") + 1)
+    assert source.metadata.column_names == ("x", "y")
+    assert source.metadata.row_names == ("u", "v", "w")
+    assert source.matrix.tolist() == [[1, 2], [3, 5], [4, 4]]
+    with pytest.raises(FileError, match=f"line {text.count(chr(10))}, column 'y': the cell 'q'"):
+        read(text.replace("4,4", "4,q"), header=text[: text.index("name,")].count("\n") + 1)
+
+
+@pytest.mark.parametrize("title", ["other cells", "as many cells", "more cells", "one cell less"])
+def test_a_title_above_the_header_is_refused_with_the_line_of_the_header(read: Any, title: str) -> None:
+    text = TITLES[title].format("name,x,y\nu,1,2\nv,3,5\nw,4,4\n")
+    with pytest.raises(FileError) as refused:
+        read(text)
+    line = int(re.search(r"If line (\d+) contains the column names, use header=\1\.", str(refused.value))[1])
+    assert text.splitlines()[line - 1] == "name,x,y"
+
+
+def test_a_header_below_the_end_of_the_text_is_refused(read: Any) -> None:
+    with pytest.raises(FileError, match=r"no table that begins on line 4\. header counts lines from 1"):
+        read("a,b\n1,2\n3,4\n", header=4)
+
+
 def test_comments_and_spreadsheet_marks(read: Any) -> None:
     source = read("# made by hand\n# a,b\n1,2\n3,4\n")
     assert source.metadata.column_names == ("a", "b")
@@ -301,7 +337,7 @@ def test_bad_first_row_is_not_a_header(read: Any) -> None:
     with pytest.raises(FileError, match="line 1, column 'column 3': the cell 'abc'"):
         read("1,2,abc\n4,5,6\n4,5,6\n")
     with pytest.raises(
-        FileError, match=r"line 2, column 'a': the cell 'kg' .* contains units or further column names, remove it"
+        FileError, match=r"line 2, column 'a': the cell 'kg' .* use header=2\. If it contains units, remove it\."
     ):
         read("a,b\nkg,cm\n1,2\n3,4\n5,6\n")
 
@@ -344,7 +380,7 @@ def test_layouts_that_were_read_wrongly_once(read: Any) -> None:
         read("x,y\n1,2\n3,4\n", delimiter=";")
     with pytest.raises(FileError, match="exponent with E"):
         read("1.0e+00 2.0D+00\n3 4\n")
-    with pytest.raises(FileError, match="title"):
+    with pytest.raises(FileError, match="header=3"):
         read("my data\n\na,b\n1,2\n")
 
 

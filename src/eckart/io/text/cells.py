@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.wording import DECIMAL_COMMA
+from eckart.wording import DECIMAL_COMMA, either
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -138,8 +139,8 @@ def advice(cell: str, decimal: str) -> str:
         if is_form(cell):
             return correction
     return (
-        "Correct the cell. To mark a missing value, leave the cell empty or use one of "
-        f"{', '.join(m for m in MISSING if m)}."
+        "Correct the cell. If it stands for a missing value, leave it empty or use "
+        f"{either(f'missing_values=[{cell!r}]', f'--missing-values {shlex.quote(cell)}')}."
     )
 
 

@@ -47,7 +47,7 @@ from eckart.io.text.encoding import to_utf8
 from eckart.io.text.layout import Layout, TextOptions, sniff
 from eckart.io.text.records import Records
 from eckart.notes import Note
-from eckart.wording import DECIMAL_COMMA, either
+from eckart.wording import DECIMAL_COMMA, either, header_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,9 +56,8 @@ WIDE = 10_000
 """With more columns than this, Arrow's cost per column outweighs its parser, and rows are read one by one."""
 
 
+_UNITS = " If it contains units, remove it."
 EMPTY = "left out, because it contains no values"
-_TITLE = "If there is a title above the table, begin its lines with '#' or remove them."
-_UNITS = " If this line contains units or further column names, remove it."
 _DECIMALS = re.compile(r"[$€£¥(+-]*\d+\.(\d{1,2}|\d{4,})\W*", re.ASCII)
 _COUNTED = 5
 """Rows that must be numbered before their numbers are names; a few numbers may count by chance."""
@@ -124,20 +123,27 @@ class Page:
         raise FileError(
             f"{self.place(row)} has {counted(int(counts[row]), 'cell')}, but {known} "
             f"{len(self.columns)}, so it is unclear which value belongs to which column. Correct the "
-            f"line, or put quotes around cells that contain {_mark(self.layout)}.{self._ragged_hint(int(counts[row]))}"
+            f"line, or put quotes around cells that contain {_mark(self.layout)}."
+            f"{self._ragged_hint(counts, row)}"
         )
 
-    def _ragged_hint(self, cells: int) -> str:
-        if len(self.columns) == 1:
-            return f" {_TITLE}"
-        if self.layout.delimiter == "," and cells > len(self.columns):
+    def _title_hint(self, row: int) -> str:
+        """What to do if a row contains the names of the columns, below a title."""
+        line = self.records.line(row) + self._line - 1
+        return f" If line {line} contains the column names, use {header_line(line)}."
+
+    def _ragged_hint(self, counts: np.ndarray, row: int) -> str:
+        if (counts[row:] == counts[row]).all() and len(counts) - row > 1:  # a table begins here
+            return self._title_hint(row)
+        if self.layout.delimiter == "," and counts[row] > len(self.columns):
             return f" If the comma is the decimal separator, use {DECIMAL_COMMA}."
         return ""
 
     def refuse_cell(self, row: int, column: str, cell: str, remedy: str = "") -> NoReturn:
-        title = f" {_TITLE}" if row + self._line <= _TITLE_ROWS and re.fullmatch(r"column \d+", column) else ""
-        is_text = not re.search(r"\d", cell)
-        title = title or (_UNITS if row == 0 and self._line <= _TITLE_ROWS and is_text else "")
+        unnamed = re.fullmatch(r"column \d+", column) is not None
+        may_name = row + self._line <= _TITLE_ROWS and (unnamed or (row == 0 and not re.search(r"\d", cell)))
+        title = self._title_hint(row) if may_name else ""
+        title += _UNITS if may_name and not unnamed else ""
         raise FileError(
             f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, "
             f"although most cells of the column are numbers. {advice(cell, self.layout.decimal)}{remedy}{title}"

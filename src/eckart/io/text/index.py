@@ -87,6 +87,7 @@ class TextIndex:
         known, numbers = Counter[str](), Counter[str]()
         for stored in self._whole_records(opened, offset, line):
             piece = plain_lines(part_as_utf8(stored, self.stated, self.name, lines[-1]))
+            piece = self.layout.without_missing(piece)
             self._check(opened, piece, lines[-1])
             count = len(Records(piece, 0, self.layout.delimiter))
             if count:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from eckart.errors import FileError, ParameterError
 from eckart.formatting import counted
@@ -14,7 +15,7 @@ from eckart.io.text.cells import is_grouped, is_number, is_value
 from eckart.io.text.header import has_header
 from eckart.io.text.records import MAX_RECORD, record_end, refuse_long, split
 from eckart.notes import Note
-from eckart.wording import DECIMAL_COMMA, HEADER, assigned
+from eckart.wording import DECIMAL_COMMA, HEADER, assigned, either
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
 MOST_COLUMNS = 1 << 21
@@ -36,13 +37,16 @@ class TextOptions:
 
     delimiter: str | None = None
     decimal: str | None = None
-    header: bool | None = None
+    header: bool | int | None = None
+    """Whether the first line contains column names, or the line that does."""
     row_names: str | None = "auto"
     encoding: str | None = None
     kept: frozenset[str] | None = None
     """Columns that will be kept, if the user named them."""
     ignored: frozenset[str] = frozenset()
     """Columns that will be left out or used as labels."""
+    missing: tuple[str, ...] = ()
+    """Texts that stand for missing values, in addition to those that all files may have."""
 
     def uses(self, column: str) -> bool:
         """Whether the numbers of a column will be used."""
@@ -57,6 +61,11 @@ class TextOptions:
                 f"{assigned('delimiter', self.delimiter)} is not a single character. Use a delimiter such as ',' or "
                 "'tab'."
             )
+
+    @property
+    def line(self) -> int:
+        """The line at which the table begins, counted from 1; 0 if the user did not name it."""
+        return 0 if self.header is None or isinstance(self.header, bool) else self.header
 
     @property
     def mark(self) -> str | None:
@@ -79,6 +88,12 @@ class Layout:
     body: int
     sample: list[list[str]]
     notes: list[Note] = field(default_factory=list)
+    missing: tuple[str, ...] = ()
+    """Texts that stand for missing values; they are removed from `data` and `sample`."""
+
+    def without_missing(self, text: bytes) -> bytes:
+        """Records of this layout, with empty cells for missing values."""
+        return blank_cells(text, self.delimiter, self.missing) if self.missing else text
 
 
 def _notes(decimal: str, comments: int, *, given: bool) -> list[Note]:
@@ -93,15 +108,25 @@ def _notes(decimal: str, comments: int, *, given: bool) -> list[Note]:
 
 
 def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
-    start, mark, comments = _preamble(data)
+    """The layout of a text, and the text itself with empty cells for missing values."""
+    found = replace(_sniffed(data, options, name), missing=options.missing)
+    if not found.missing:
+        return found
+    body = found.without_missing(found.data[found.body :])
+    sample = [["" if cell.strip() in found.missing else cell for cell in row] for row in found.sample]
+    return replace(found, data=found.data[: found.body] + body, sample=sample)
+
+
+def _sniffed(data: bytes, options: TextOptions, name: str) -> Layout:
+    start, mark, comments = _preamble(data, options.line)
     records = sample_records(data, start, name)
     if not records:
-        raise FileError(f"{name} has no rows: it contains only blank lines and comments.")
+        _refuse_no_rows(name, options.line)
     delimiter = options.mark or mark or best_delimiter(records, options.decimal)
     _refuse_absent(options, records, name)
     if delimiter == " ":
         data, delimiter = align(data), "\t"
-        start, _, comments = _preamble(data)
+        start, _, comments = _preamble(data, options.line)
         records = sample_records(data, start, name)
     rows = _rows(records, delimiter, name)
     given = options.decimal is not None
@@ -275,8 +300,8 @@ def _with_points(decimal: str, rows: list[list[str]], data: bytes, *, given: boo
     return ",." if shown or _POINTS_AND_COMMA.search(data) else decimal
 
 
-def _is_header(rows: list[list[str]], decimal: str, given: bool | None) -> bool:
-    return has_header(rows, decimal) if given is None else given
+def _is_header(rows: list[list[str]], decimal: str, given: bool | int | None) -> bool:
+    return has_header(rows, decimal) if given is None else bool(given)
 
 
 def _doubt(header: list[str], decimal: str) -> list[Note]:
@@ -291,26 +316,58 @@ def _doubt(header: list[str], decimal: str) -> list[Note]:
     return []
 
 
-def first_record(data: bytes) -> int:
-    """The byte where the table begins, after blank lines and comments."""
-    return _preamble(data)[0]
+def first_record(data: bytes, line: int = 0) -> int:
+    """The byte where the table begins, after blank lines and comments, and not before line `line`."""
+    return _preamble(data, line)[0]
 
 
-def _preamble(data: bytes) -> tuple[int, str | None, list[str]]:
+def _preamble(data: bytes, line: int = 0) -> tuple[int, str | None, list[str]]:
     """Start of the table, the delimiter announced by a spreadsheet, and the comment lines before the table."""
     start, mark, comments = 0, None, []
     if found := re.match(rb"\s*sep=(.)\n", data):
         start, mark = found.end(), found.group(1).decode("latin-1")
+    start = max(start, _start_of(data, line))
     while start < len(data):
         end = data.find(b"\n", start)
         end = len(data) if end < 0 else end
-        line = data[start:end].decode("utf-8", "replace")
-        if line.startswith("#"):
-            comments.append(line)
-        elif line:
+        text = data[start:end].decode("utf-8", "replace")
+        if text.startswith("#"):
+            comments.append(text)
+        elif text:
             break
         start = end + 1
     return min(start, len(data)), mark, comments
+
+
+def _start_of(data: bytes, line: int) -> int:
+    """The byte where a line begins; the end of the text if it has fewer lines."""
+    start = 0
+    for _ in range(line - 1):
+        start = data.find(b"\n", start) + 1
+        if not start:
+            return len(data)
+    return start
+
+
+def _refuse_no_rows(name: str, line: int) -> NoReturn:
+    if line:
+        raise FileError(
+            f"{name} has no table that begins on line {line}. {either('header', '--header')} counts lines from 1, "
+            "including blank lines."
+        )
+    raise FileError(f"{name} has no rows: it contains only blank lines and comments.")
+
+
+def blank_cells(text: bytes, delimiter: str, cells: Sequence[str]) -> bytes:
+    """A text whose cells with one of these contents, in quotes or not, are empty. Other quoted cells stay."""
+    wanted = b"|".join(re.escape(cell.encode()) for cell in sorted(cells, key=len, reverse=True))
+    blank, mark = b" *" if delimiter == "\t" else rb"[ \t]*", re.escape(delimiter.encode())
+    start, end = rb"(?<![^%s\n])" % mark, rb"(?=%s|\n|\Z)" % mark
+    plain = rb"%s%s(?:%s)%s%s" % (start, blank, wanted, blank, end)
+    if b'"' not in text:
+        return re.sub(plain, b"", text)
+    quoted = rb'%s"(?:%s)"%s' % (start, wanted, end)
+    return re.sub(rb'%s|("(?:[^"]|"")*")|%s' % (quoted, plain), lambda found: found[1] or b"", text)
 
 
 def _comment_header(comments: list[str], cells: int, delimiter: str) -> list[str] | None:

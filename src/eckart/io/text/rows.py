@@ -37,7 +37,7 @@ from eckart.io.text.cells import MISSING, has_long_integer, looks_numeric, to_nu
 from eckart.io.text.delimited import EMPTY, Page, naming_columns, read_delimited
 from eckart.io.text.encoding import is_decoded_in_parts, is_utf8, line_ends, names_utf8, part_as_utf8, plain_lines
 from eckart.io.text.index import TextIndex, refuse_encoding
-from eckart.io.text.layout import Layout, TextOptions, first_record, sample_records, sniff
+from eckart.io.text.layout import Layout, TextOptions, blank_cells, first_record, sample_records, sniff
 from eckart.io.text.piece_faults import page_of, refuse_piece
 from eckart.io.text.records import MAX_RECORD, Records, last_end, refuse_long
 from eckart.io.text.wide import wide_block
@@ -87,6 +87,8 @@ class DelimitedRows(PiecedRows):
     """Columns that will be left out; their cells may be anything."""
     encoding: str | None = None
     """Stated by the user; None is UTF-8."""
+    missing: tuple[str, ...] = ()
+    """Texts that stand for missing values, as the user stated."""
     _readers: Keywords = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -136,6 +138,7 @@ class DelimitedRows(PiecedRows):
 
     def _piece(self, text: bytes, piece: int) -> np.ndarray:
         text = plain_lines(part_as_utf8(text, self.encoding, self.file, self.lines[piece]))
+        text = blank_cells(text, self.delimiter, self.missing) if self.missing else text
         try:
             if self._positions:
                 records = Records(text, 0, self.delimiter)
@@ -216,7 +219,8 @@ class DelimitedRows(PiecedRows):
         # Includes the layout: the same bytes mean other numbers with another delimiter or decimal sign.
         layout = [self.delimiter, self.decimal, list(self.columns), list(self.numbers), *sorted(self.signs.items())]
         encoding = {} if self.encoding is None else {"encoding": self.encoding}
-        return fingerprint([self.state], shape=list(self.shape), layout=layout, **encoding)
+        missing = {"missing": list(self.missing)} if self.missing else {}
+        return fingerprint([self.state], shape=list(self.shape), layout=layout, **encoding, **missing)
 
 
 def text_rows(opened: OpenedFile, path: str, options: TextOptions, *, tab: bool = False) -> HeldRows | DelimitedRows:
@@ -234,13 +238,13 @@ def _layout(head: bytes, options: TextOptions, opened: OpenedFile) -> Layout:
     """The layout of a text read in blocks."""
     if not is_decoded_in_parts(options.encoding) or not is_utf8(head):
         refuse_encoding(opened, head, 1, options.encoding)
-    layout = sniff(head, options, opened.name)
+    layout = sniff(head, replace(options, missing=()), opened.name)
     if layout.data != head:
         raise FileError(
             f"The cells of {opened.name} are separated by spaces, and Eckart cannot read such files in blocks. Save "
             "the file with tabs or commas between the cells."
         )
-    return layout
+    return sniff(head, options, opened.name) if options.missing else layout
 
 
 def _left_out(columns: Sequence[str], numbers: Sequence[str]) -> list[Note]:
@@ -258,7 +262,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     Anything later that does not match the beginning is refused, so the numbers equal those of reading it whole.
     """
     name = opened.name
-    stored = _head(opened, name)
+    stored = _head(opened, name, options.line)
     head = plain_lines(_beginning(stored, options.encoding, name))
     options = options.with_tabs(head) if tab else options
     layout = _layout(head, options, opened)
@@ -280,7 +284,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
         state, opened.packed, edges, indices, lines, tuple(page.columns), numbers, layout.delimiter, layout.decimal,
         frozenset(_with_role(TRUTHS, roles)), signs_in(roles),
         whole_columns(begun.matrix), metadata, file=name, header=layout.header is not None,
-        unused=_unused(numbers, options), encoding=options.encoding,
+        unused=_unused(numbers, options), encoding=options.encoding, missing=options.missing,
     )  # fmt: skip
 
 
@@ -306,7 +310,7 @@ def _stored_bytes(text: bytes, lines: int) -> int:
     return next(itertools.islice(re.finditer(rb"\r\n?|\n", text), lines - 1, None)).end()
 
 
-def _head(opened: OpenedFile, name: str) -> bytes:
+def _head(opened: OpenedFile, name: str, line: int) -> bytes:
     """The beginning of a text in whole records: as many as are needed to detect its layout."""
     head, wanted = bytearray(), _HEAD
     for piece in opened.unpacked(whole=False):
@@ -314,7 +318,7 @@ def _head(opened: OpenedFile, name: str) -> bytes:
         if len(head) < wanted:
             continue
         end = last_end(head)
-        if end > len(head) // 2 and _has_sample(bytes(head[:end]), name):
+        if end > len(head) // 2 and _has_sample(bytes(head[:end]), name, line):
             return bytes(head[:end])
         if len(head) - end > MAX_RECORD:
             refuse_long(name, head.count(b"\n", 0, end) + 1)
@@ -322,7 +326,7 @@ def _head(opened: OpenedFile, name: str) -> bytes:
     return bytes(head)
 
 
-def _has_sample(head: bytes, name: str) -> bool:
+def _has_sample(head: bytes, name: str, line: int) -> bool:
     """Whether there are names and two records, which may be long."""
     text = plain_lines(head.removeprefix(_MARK))
-    return len(sample_records(text, first_record(text), name)) >= _FEWEST
+    return len(sample_records(text, first_record(text, line), name)) >= _FEWEST

@@ -184,3 +184,25 @@ def test_ones_on_the_diagonal_may_be_similarities() -> None:
     found = recognise(MemorySource(shared))
     assert found is not None
     assert found.what.startswith("The table contains correlations or similarities")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["fit", "-o", "m.eckart"], "For the principal coordinates of these distances, use eckart report without"),
+        (["rank"], "For the principal coordinates of these distances, use eckart report without --method"),
+        (
+            ["fit", "--method", "isomap", "-o", "i.eckart"],
+            "Isomap compares the rows of this table and does not use its",
+        ),
+        (["isomap", "-o", "i.html"], "Isomap compares the rows of this table and does not use its distances"),
+    ],
+    ids=str,
+)
+def test_commands_that_treat_distances_as_rows_say_so(command, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    points = np.random.default_rng(2).normal(size=(20, 3))
+    np.savetxt("apart.csv", np.linalg.norm(points[:, None] - points, axis=2), delimiter=",")
+    found = CliRunner().invoke(main, [command[0], "apart.csv", *command[1:]])
+    assert found.exit_code == 0, found.output
+    assert said in " ".join(found.output.split())

@@ -349,3 +349,17 @@ def test_bounds_include_eigenvalues_that_are_returned_as_zero() -> None:
     residuals = np.sqrt(np.sum((centred @ left - left * values**2) ** 2, axis=0)).astype(float) / largest
     assert np.all(residuals <= certificate.residuals + 5e-14)
     assert np.all(certificate.lower <= found.values)
+
+
+def test_shares_above_one_are_explained() -> None:
+    """Classical scaling of geodesics with negative eigenvalues: positive ones may add up to more than the trace."""
+    points = np.random.default_rng(3).normal(size=(21, 2))
+    d = ek.decompose(np.abs(points[:, None] - points).sum(axis=2), "isomap", k=10)
+    share = float(np.sum(d.values**2)) / d.norm**2
+    assert share > 1.1
+    note = next(note for note in d.notes if note.code == "above_all")
+    assert f"{100 * share:.1f} %" in note
+    assert d.certificate.explained == (1.0, 1.0)
+    assert f"add up to {100 * share:.4f} %" in d.certificate.summary
+    few = ek.decompose(np.abs(points[:, None] - points).sum(axis=2), "isomap", k=2)
+    assert "above_all" not in [note.code for note in few.notes]

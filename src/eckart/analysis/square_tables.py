@@ -21,9 +21,16 @@ from eckart.wording import either
 _CLOSE = 1e-8
 _SVD = either("method='svd'", "--method svd")
 _NOT_ROWS = (
-    "Its rows are not observations, so the report has no section on unusual rows, and the explained variance does not "
+    "Its rows are not observations, so a report has no section on unusual rows, and the explained variance does not "
     f"describe the original data. Analyse the original data, or use {_SVD} to compute the eigenvalues of this matrix."
 )
+_ROWS_ONLY = {
+    "pca": "PCA treats its rows as observations. For the principal coordinates of these distances, use "
+    f"{either('eckart.report without method=', 'eckart report without --method')}.",
+    "isomap": "Isomap compares the rows of this table and does not use its distances. To use them, fit "
+    "eckart.Isomap(metric='precomputed') in Python.",
+}
+"""What other methods than principal coordinates do with a table of distances."""
 _LINKS = (
     "The table is symmetric with a zero diagonal, like a matrix of links or of shared counts. Its numbers are not "
     "distances, because rows with a 0 between them differ."
@@ -67,7 +74,8 @@ class SquareTable:
         """What the table is, and what that means for the results of PCA or SVD."""
         if method == "svd":
             return Note(self.kind, f"{self.what} Its singular values are the absolute values of its eigenvalues.")
-        return Note(self.kind, f"{self.what} {_NOT_ROWS}" if self.kind in OF_PAIRS else self.what)
+        meaning = _NOT_ROWS if self.kind in OF_PAIRS else _ROWS_ONLY.get(method, "")
+        return Note(self.kind, f"{self.what} {meaning}".rstrip())
 
 
 def recognise(source: DataSource) -> SquareTable | None:
@@ -113,9 +121,11 @@ def _has_shape_of_pairs(matrix: object) -> TypeGuard[np.ndarray]:
 
 def recognise_for(method: str, source: DataSource) -> SquareTable | None:
     """The square table that a method treats in a special way; None for other tables."""
-    if method not in ("pca", "svd"):
+    if method not in ("pca", "svd", "isomap"):
         return None
     square = recognise(source)
+    if method == "isomap" and square is not None and (square.kind != "distances" or square.completed):
+        return None
     as_it_is = method == "svd" and square is not None and square.kind == "distances" and not square.completed
     return None if as_it_is else square
 

@@ -169,6 +169,7 @@ def decomposing(
 
 def fitted(console: Console, job: Job, *, left: bool) -> Fitted:
     from eckart.api import decompose
+    from eckart.cli.tables import notes_on_pairs
 
     task, wanted = prepared(console, job), job.wanted
     arguments, notes = _with_number(task.source, wanted, task.arguments)
@@ -176,7 +177,8 @@ def fitted(console: Console, job: Job, *, left: bool) -> Fitted:
     left = left and rows * (arguments.get("k") or min(rows, columns)) <= _MOST_SCORES
     with decomposing(console, task, wanted, job.execution) as (more, warned):
         d = decompose(task.source, get_method(wanted.method), left=left, rng=wanted.seed, **arguments, **more)
-    return Fitted(task.source, replace(d, notes=(*d.notes, *task.notes, *notes)), warned)
+    notes = [*task.notes, *notes, *notes_on_pairs(task.source, wanted.method)]
+    return Fitted(task.source, replace(d, notes=(*d.notes, *notes)), warned)
 
 
 def _scanned(console: Console, source: Source, wanted: FitOptions, special: Keywords) -> list[Note]:

@@ -67,7 +67,7 @@ def rank(
       eckart rank usarrests.csv --scale
       eckart rank counts.mtx --method svd --rules quick --json
     """
-    from eckart.cli.tables import gaps, read
+    from eckart.cli.tables import gaps, notes_on_pairs, read
     from eckart.errors import MissingValuesError
     from eckart.rank.choose import choose_rank
 
@@ -83,7 +83,7 @@ def rank(
             )  # fmt: skip
         except MissingValuesError as error:
             raise gaps(source, error) from error
-    notes = [*source.metadata.notes, *choice.notes]
+    notes = [*source.metadata.notes, *choice.notes, *notes_on_pairs(source, asked.method)]
     if console.json:
         console.document(data=source.metadata.name, **{**choice.to_dict(), "notes": notes}, warnings=warned)
         return

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from eckart.arrays import Matrix
     from eckart.errors import MissingValuesError
+    from eckart.notes import Note
 
 Source = Any
 """A MemorySource or a ConvertingSource, which have a matrix; a RowSource if the matrix would be too large."""
@@ -253,6 +254,14 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     return Refused(
         f"{source.metadata.name}: {found[0]} {remedy}" if found else f"{source.metadata.name}: {error.worded('cli')}"
     )
+
+
+def notes_on_pairs(source: Source, method: str) -> list[Note]:
+    """A note on a table of distances or correlations, whose rows are not observations."""
+    from eckart.analysis.square_tables import recognise_for
+
+    square = recognise_for(method, source)
+    return [] if square is None else [square.note(method)]
 
 
 def _is_triangle(source: Source) -> bool:

@@ -207,8 +207,23 @@ def _settled(solution: Solution, positive: np.ndarray) -> Solution:
 
 
 def _share(values: np.ndarray, trace: float, factor: float) -> float:
-    """The sum of the values relative to the trace, at most 1."""
-    return min(1.0, float(np.sum(values)) / trace * factor) if trace > 0 else 0.0
+    """The sum of the values relative to the trace."""
+    return float(np.sum(values)) / trace * factor if trace > 0 else 0.0
+
+
+def _reproduced(low: float, high: float) -> str:
+    """How well the coordinates reproduce the distances."""
+    if low > 1.0:
+        return (
+            f"The squared distances between the coordinates add up to {percent(low, 4)} of the squared distances along "
+            "the graph (summed over all pairs of rows). They exceed 100 %, because no points in a plane or space have "
+            "these distances along the graph."
+        )
+    return (
+        f"The coordinates reproduce {percent(low, 4)} of the squared distances along the graph "
+        "(summed over all pairs of rows). Without numerical errors, they would reproduce at most "
+        f"{percent(max(low, high), 4)}."
+    )
 
 
 def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str, norm: float) -> Certificate:
@@ -234,7 +249,7 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
     known = np.append(upper, [] if beyond is None else [max(beyond, 0.0)])
     groups = undetermined_groups(np.append(lower, known[k:]), known, 0.0)
     return Certificate(
-        explained=(low, max(low, high)),
+        explained=(min(low, 1.0), min(max(low, high), 1.0)),
         lower=np.sqrt(lower),
         upper=np.sqrt(upper),
         residuals=residuals / least if least else np.full(k, np.inf if largest else 0.0),
@@ -245,11 +260,7 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
         tolerance=tolerance,
         proved=bool(solution.proved),
         passes=1,
-        summary=(
-            f"The coordinates reproduce {percent(low, 4)} of the squared distances along the graph "
-            "(summed over all pairs of rows). Without numerical errors, they would reproduce at most "
-            f"{percent(max(low, high), 4)}."
-        ),
+        summary=_reproduced(low, high),
     )
 
 

@@ -21,7 +21,7 @@ from eckart.engine.parallel import each
 from eckart.engine.settings import generator
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.formatting import counted
+from eckart.formatting import counted, percent
 from eckart.io.open_matrix import open_matrix
 from eckart.isomap import geodesic
 from eckart.isomap import neighbors as neighbours
@@ -290,6 +290,16 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
                 "zero_coordinates",
                 f"{lacking} of the {len(found.values)} coordinates {'is' if lacking == 1 else 'are'} "
                 "zero, because the centred squared distances have no further positive eigenvalues (up to rounding).",
+            )
+        )
+    share = float(np.sum(found.values**2)) / found.norm**2 if found.norm else 0.0
+    if found.certificate is not None and round(share, 9) > 1.0:  # not by rounding
+        notes.append(
+            Note(
+                "above_all",
+                f"The coordinates together explain {percent(share)} of the squared distances. Shares exceed 100 %, "
+                "because some eigenvalues are negative: the distances along the graph are not those of points in a "
+                "plane or space. The coordinates with the largest shares are still the best ones.",
             )
         )
     return tuple(notes)

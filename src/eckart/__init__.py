@@ -156,16 +156,19 @@ if not TYPE_CHECKING:  # type checkers read the imports above; without this guar
         return value
 
 
+_METHODS = ("pca", "nmf", "cur", "kernel_pca", "isomap")
+"""Packages with the names of methods, which other libraries use for functions."""
+
+
 def _hint(name: str) -> str:
     """What to use instead of an unknown name, as the end of a sentence."""
-    if name.startswith("_"):
+    # `from eckart import module` asks here first, and then imports the module.
+    is_module = name.startswith("_") or importlib.util.find_spec(f"eckart.{name}") is not None
+    if is_module and name not in _METHODS:
         return ""
     from eckart.options import LIBRARY_NAMES, near_match
 
-    if name in LIBRARY_NAMES:
-        return f". {LIBRARY_NAMES[name]}."
-    # `from eckart import module` asks here first, and then imports the module.
-    return "" if importlib.util.find_spec(f"eckart.{name}") is not None else near_match(name, __all__)
+    return f". {LIBRARY_NAMES[name]}." if name in LIBRARY_NAMES else near_match(name, __all__)
 
 
 def __dir__() -> list[str]:

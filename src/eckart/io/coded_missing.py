@@ -7,8 +7,7 @@ parsed (`text/layout.py`), because such a column would not be one of numbers oth
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,33 +16,11 @@ import numpy as np
 from eckart.aliases import JsonObject
 from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.source import Block, DataSource, MemorySource, Metadata, OfSource, RowSource, Source
-from eckart.errors import InputError, ParameterError
-from eckart.wording import either
+from eckart.errors import InputError
+from eckart.wording import MISSING_VALUES
 
 _NOTES = frozenset({"missing_values", "missing_code", "empty_columns", "empty_rows", "numbering_column"})
 """Codes of notes on the numbers of a table, which change with the missing values."""
-OPTION = either("missing_values=", "--missing-values")
-
-
-def missing_codes(given: object) -> tuple[str | float, ...]:
-    """The codes as numbers and texts: "-999" is a number."""
-    if given is None:
-        return ()
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ParameterError(f"{OPTION} takes a list, such as missing_values=[{given!r}].")
-    return tuple(dict.fromkeys(map(_code, given)))
-
-
-def _code(given: object) -> str | float:
-    if isinstance(given, str):
-        try:
-            number = float(given)
-        except ValueError:
-            return given.strip()
-        return number if math.isfinite(number) else given.strip()
-    if isinstance(given, bool | np.bool_) or not isinstance(given, int | float | np.integer | np.floating):
-        raise ParameterError(f"{OPTION} contains {given!r}, which is neither a number nor a text.")
-    return float(given)
 
 
 @dataclass(frozen=True)
@@ -122,6 +99,6 @@ def _with_labels(found: Any, words: set[str]) -> DataSource:
 
 def _refuse(found: Any) -> None:
     raise InputError(
-        f"{OPTION} applies to tables that store every value, but an object of type {type(found).__name__} does not, or "
-        "is on another device. Replace the codes before you pass the data."
+        f"{MISSING_VALUES} applies to tables that store every value, but an object of type {type(found).__name__} does "
+        "not, or is on another device. Replace the codes before you pass the data."
     )

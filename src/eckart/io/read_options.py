@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import TypedDict
 
 from eckart.aliases import Keywords
 from eckart.errors import ParameterError
-from eckart.io.coded_missing import missing_codes
 from eckart.io.file_options import FileOptions
 from eckart.io.text.layout import TextOptions
-from eckart.wording import HEADER, assigned
+from eckart.wording import HEADER, MISSING_VALUES, assigned
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,27 @@ class ReadOptions(FileOptions):
             self.delimiter, self.decimal, self.header, self.row_names, self.encoding, kept, frozenset(self.ignored),
             tuple(code for code in self.missing_values if isinstance(code, str)),
         )  # fmt: skip
+
+
+def missing_codes(given: object) -> tuple[str | float, ...]:
+    """The codes as numbers and texts: "-999" is a number."""
+    if given is None:
+        return ()
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError(f"{MISSING_VALUES} takes a list, such as missing_values=[{given!r}].")
+    return tuple(dict.fromkeys(map(_code, given)))
+
+
+def _code(given: object) -> str | float:
+    if isinstance(given, str):
+        try:
+            number = float(given)
+        except ValueError:
+            return given.strip()
+        return number if math.isfinite(number) else given.strip()
+    if isinstance(given, bool) or not isinstance(given, Real):
+        raise ParameterError(f"{MISSING_VALUES} contains {given!r}, which is neither a number nor a text.")
+    return float(given)
 
 
 DEFAULT = ReadOptions()

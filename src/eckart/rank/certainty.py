@@ -15,7 +15,7 @@ certain only if
 
 Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are also reported if
 the columns of the residual are related: real tables often have no independent noise. The same holds for rows that are
-copies of others.
+copies of others, and if neighbouring rows are alike after the components are removed (see `dependent_rows`).
 
 If nearly all components are strong, they dominate the references of the tests, which then find none. Their distance
 from the following eigenvalues shows it (`noise.break_of_spectrum`). If there are as many components as directions,
@@ -29,7 +29,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eckart.arrays import Floats
 from eckart.formatting import counted, percent
+from eckart.rank.dependent_rows import neighbouring_rows
 from eckart.rank.evidence import Evidence
 from eckart.rank.noise import break_of_spectrum, spectrum_may_be_wide
 from eckart.rank.smooth_noise import CORRELATION, above_smooth_noise, smooth_ratio
@@ -54,6 +56,8 @@ _PER_COMPONENT = 4
 """Minimum number of directions left for noise per component that does not stand apart."""
 _STRONGEST = 0.95
 """Maximum correlation of neighbouring columns of the noise that components are compared with."""
+_CHECKED = 1_000_000
+"""Maximum number of entries for comparing neighbouring rows with those of simulated tables."""
 _WIDEST = 200
 """Maximum number of directions for which the whole spectrum is compared."""
 
@@ -129,6 +133,22 @@ def _repeated_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certai
     return Certainty(0, answers.highest, reason)
 
 
+def _dependent_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
+    """Neighbouring rows that are alike without the components: a time series, or rows in groups."""
+    k = answers.k
+    if not k or not e.has_table or e.rows * e.columns > _CHECKED:
+        return None
+    correlation = neighbouring_rows(e, min(k, e.right.shape[1]))
+    if not correlation:
+        return None
+    reason = (f"After removing {counted(k, 'component')}, neighbouring rows have a correlation of {correlation:.2f}. The "
+    "tests assume independent rows, and count directions in which neighbouring rows vary together.")  # fmt: skip
+    # Noise with correlated rows is noise with correlated columns in the transposed table.
+    turned = replace(e, rows=e.columns + e.center, columns=e.free_rows)
+    lowest = _beyond_correlated(turned, answers.lowest, _neighbour_limit(e.centred[e.given_order].T))
+    return Certainty(lowest, answers.highest, reason)
+
+
 def _related_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     """Whether the residual is not independent noise, and the order of the columns does not explain it."""
     found, k = choice.above_noise, choice.k
@@ -161,7 +181,7 @@ def _correlated_neighbours(choice: RankChoice, e: Evidence, answers: _Answers) -
     if choice.decided_by in ANY_NOISE and choice.correlated and answers.highest > answers.k:
         reason = (f"Tests that assume independent noise find {_listed(answers.tests)}. After removing "
         f"{'it' if answers.highest == 1 else 'them'}, neighbouring columns are still correlated.")  # fmt: skip
-        return Certainty(_beyond_correlated(e, answers.lowest, _neighbour_limit(e)), answers.highest, reason)
+        return Certainty(_beyond_correlated(e, answers.lowest, _neighbour_limit(e.centred)), answers.highest, reason)
     return None if choice.decorrelated is None else _decorrelated(choice, e, answers)
 
 
@@ -296,12 +316,12 @@ def _correlated_ratio(e: Evidence, k: int, correlation: float = CORRELATION) -> 
     return smooth_ratio(e.free_rows - k + 1, e.columns - k + 1, e.options.level, correlation)
 
 
-def _neighbour_limit(e: Evidence) -> float:
+def _neighbour_limit(centred: Floats) -> float:
     """The correlation of neighbouring columns, if the components that the table may have are noise too.
 
     It is rounded up, so that simulated noise can be reused, and at least that of the usual reference.
     """
-    table = e.centred.astype(np.float64, copy=False)
+    table = centred.astype(np.float64, copy=False)
     table = table / np.maximum(np.linalg.norm(table, axis=0), 1e-300)
     found = abs(float(np.mean(np.sum(table[:, 1:] * table[:, :-1], axis=0))))
     return float(np.clip(np.ceil(20.0 * found) / 20.0, CORRELATION, _STRONGEST))
@@ -322,7 +342,7 @@ def _ratio(e: Evidence, k: int) -> float:
 
 _Doubt = Callable[[RankChoice, Evidence, _Answers], Certainty | None]
 _DOUBTS: tuple[_Doubt, ...] = (
-    _repeated_rows, _untested, _related_columns, _open_ended, _masked, _correlated_neighbours,
+    _repeated_rows, _dependent_rows, _untested, _related_columns, _open_ended, _masked, _correlated_neighbours,
 )  # fmt: skip
 """In the order in which they are asked; the first one that applies determines the range."""
 _WITH_MANY_LEFT: tuple[_Doubt, ...] = (_wide_spectrum, _gradual_decrease, _most_directions, _single_rows)

@@ -114,7 +114,8 @@ def choose_rank(
     - If neighbouring columns remain correlated, the rule 'gap' determines the number. If the columns remain correlated
       in another way, Horn's parallel analysis determines it.
 
-    The order of the rows does not matter.
+    The order of the rows does not change the number. If neighbouring rows are correlated after the components are
+    removed, the rows depend on each other, and the number is uncertain.
 
     References
     ----------

@@ -151,6 +151,11 @@ class Evidence:
         return np.argsort(keys.view(np.dtype((np.void, keys.shape[1] * keys.itemsize))).ravel(), kind="stable")
 
     @property
+    def given_order(self) -> np.ndarray:
+        """The place of each given row among the sorted rows."""
+        return np.argsort(self._order, kind="stable")
+
+    @property
     def _scale(self) -> np.ndarray | None:
         """The scales of the columns in the units of the opened matrix."""
         assert self.opened is not None

@@ -45,6 +45,11 @@ def flipped(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.asarray(table * _signs(table.size, rng).reshape(table.shape))
 
 
+def rows_flipped(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Each row with a random sign."""
+    return np.asarray(table * _signs(len(table), rng)[:, None])
+
+
 def _signs(count: int, rng: np.random.Generator) -> np.ndarray:
     bits = np.unpackbits(np.frombuffer(rng.bytes(-(-count // 8)), np.uint8), count=count)
     return np.asarray(2 * bits.astype(np.int8) - 1)

@@ -69,7 +69,7 @@ SCALED_PART = Part(
     tuple((columns, rows, k) for columns in (8, 30, 80) for rows in (15, 30, 100) for k in (1, 2)),
     scaled_one,
     lambda cell: {15: 600, 30: 400, 100: 200}[int(str(cell[1]))],
-    lambda cell: dict.fromkeys(PART.columns, (0.03, 0.09) if cell[1] == 15 else (0.04, 0.07)),
+    lambda cell: dict.fromkeys(PART.columns, (0.03, 0.07) if cell[1] == 15 else (0.04, 0.06)),
 )
 
 

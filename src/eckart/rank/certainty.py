@@ -15,7 +15,7 @@ certain only if
 
 Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are also reported if
 the columns of the residual are related: real tables often have no independent noise. The same holds for rows that are
-copies of others, and if neighbouring rows are alike after the components are removed (see `dependent_rows`).
+copies of others, and if neighbouring rows are correlated after the components are removed (see `dependent_rows`).
 
 If nearly all components are strong, they dominate the references of the tests, which then find none. Their distance
 from the following eigenvalues shows it (`noise.break_of_spectrum`). If there are as many components as directions,
@@ -134,7 +134,7 @@ def _repeated_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certai
 
 
 def _dependent_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
-    """Neighbouring rows that are alike without the components: a time series, or rows in groups."""
+    """Neighbouring rows that are correlated without the components: a time series, or rows in groups."""
     k = answers.k
     if not k or not e.has_table or e.rows * e.columns > _CHECKED:
         return None

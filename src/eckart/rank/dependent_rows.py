@@ -1,11 +1,11 @@
-"""Whether neighbouring rows of the residual are alike, as in a time series, although the components are removed.
+"""Whether neighbouring rows are correlated after the components are removed, as in a time series.
 
 The tests take rows as independent. If they depend on each other, directions in which neighbours vary together look like
 components. With the rows e_i of the residual in their given order, c_j = sum_i e_ij e_(i+1)j says how much the
 neighbours in column j agree. If rows are independent and their noise is symmetric, c_j has the same law when each row
 gets a random sign. This holds for any covariance of the columns, and if rows differ in variance.
 
-Tables are often sorted by one of their columns, which makes the neighbours in that column alike. The column with the
+Tables are often sorted by one of their columns, which makes the neighbours in that column similar. The column with the
 largest |c_j| is therefore left out, in the references too.
 """
 

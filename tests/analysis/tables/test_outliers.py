@@ -139,16 +139,16 @@ def test_limits_hold_at_their_rate(rows: int, k: int, cut: bool) -> None:
     assert (np.abs(found - 0.05) <= slack).all(), found
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(20, 50), (30, 80)])
+@pytest.mark.parametrize(("rows", "columns"), [(15, 80), (20, 50), (30, 80)])
 def test_limits_of_scaled_columns_include_the_estimation_of_their_deviations(rows: int, columns: int) -> None:
-    """Without it, 10 % of new rows exceed the limit of Q."""
+    """Without it, 10 % of new rows exceed the limit of Q, and to first order still 9 % with 15 rows and 80 columns."""
     random, rates = np.random.default_rng(rows), np.zeros(2)
     axes = np.linalg.qr(random.normal(size=(columns, 2)))[0] * [8.0, 5.0]
-    for _ in range(60):
+    for _ in range(100):
         data, others = (random.normal(size=(n, 2)) @ axes.T + random.normal(size=(n, columns)) for n in (rows, 300))
         d = ek.decompose(data, k=2, scale=True)
         found = numbers(supplementary.rows(d, others), "T2", "Q")
-        rates += (found > numbers(tables.outlier_limits(d), "limit")[:, 0]).mean(axis=0) / 60
+        rates += (found > numbers(tables.outlier_limits(d), "limit")[:, 0]).mean(axis=0) / 100
     assert (np.abs(rates - 0.05) <= 0.02).all(), rates
 
 

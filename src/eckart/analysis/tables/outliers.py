@@ -232,7 +232,7 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
     k = check_k(d, k)
     (known, rule), laws = _spectrum(d, k, _known_residuals(d, k)), gap_laws(d, k)
     inside, beside = new_row_limits(known, confidence)
-    factors = factors_of_new_rows(d, k, known)
+    factors = factors_of_new_rows(d, k, known, confidence)
     inside, beside = inside * factors[0], beside * factors[1]
     if laws is None:
         return inside, beside * residual_noise(d, k)  # the noise of new rows is that of complete rows

@@ -30,8 +30,8 @@ def test_several_files_are_known_as_inputs(tmp_path):
     assert paths_of(rows) == paths_of(paths) == paths
     for path in paths:
         os.utime(path, ns=(0, 0))  # as a copy on another machine
-    with pytest.raises(FileError, match="changed"):
-        rows.read(0, 100)
+    with pytest.raises(FileError, match="changed while Eckart read rows 1 to 50"):
+        rows.read(0, 50)
     np.testing.assert_array_equal(on_this_machine(rows).read(0, 100), np.ones((100, 3)))
     for data in (paths, ek.open_data(paths, memory=100)):
         with pytest.raises(ParameterError, match="is the input"):

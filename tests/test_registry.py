@@ -148,6 +148,7 @@ def test_overloads_name_the_options_of_each_method() -> None:
         options = set(option_names(method) or ())
         device = {"device"} if method.device != "none" else set()
         progress = {"progress"} if "callback" in options else set()  # an option of `decompose` itself
+        assert name in seen, f"api.py needs an overload of decompose for {name!r}"
         assert seen[name] == options | device | progress | set(ReadKeywords.__annotations__)
 
 
@@ -173,7 +174,7 @@ def _keywords() -> dict[str, set[str]]:
 def test_options_are_declared_with_the_types_of_their_keywords() -> None:
     """A dataclass has the defaults, a typed dictionary the same names for type checkers."""
     for method in all_methods().values():
-        assert method.options is not None
+        assert method.options is not None, f"{method.name!r} needs an options.py with typed keywords"
         module, _, name = method.options.partition(":")
         options, keywords = (
             typing.get_type_hints(getattr(importlib.import_module(module), found), localns=_LATE)

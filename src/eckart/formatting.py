@@ -91,9 +91,9 @@ def allowed(memory: int) -> str:
     return f"{counted(memory, 'byte')} {'is' if memory == 1 else 'are'} allowed"
 
 
-def joined(words: list[str]) -> str:
+def joined(words: list[str], last: str = "and") -> str:
     """'a, b and c'."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}" if words else "nothing"
 
 
 def certified_share(k: int, low: float, high: float, odds: str = "", *, smallest: bool = False, places: int = 4) -> str:

@@ -15,6 +15,7 @@ from eckart.cli.execution import ExecutionOptions, execution
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tables import Source
 from eckart.cli.tuning import Tuning, tuning
+from eckart.formatting import counted, joined
 from eckart.notes import Note
 from eckart.registry import get_method
 
@@ -227,11 +228,11 @@ def _with_number(source: Source, wanted: FitOptions, arguments: Keywords) -> tup
     if any(name in arguments for name in ("k", "explain", "error")):
         return arguments, []
     counts = (arguments.get("n_columns"), arguments.get("n_rows"))
-    k = default_number(source, get_method(wanted.method), counts)
-    components = f"{k} component{'' if k == 1 else 's'}"
-    return {**arguments, "k": k}, [
-        Note("default_k", f"Kept {components} by default. To choose another number, use -k, --explain or --error.")
-    ]
+    method = get_method(wanted.method)
+    k = default_number(source, method, counts)
+    options = joined(["-k", *(f"--{name}" for name in ("explain", "error") if name in method.takes)], "or")
+    text = f"Kept {counted(k, 'component')} by default. To choose another number, use {options}."
+    return {**arguments, "k": k}, [Note("default_k", text)]
 
 
 def _plan_text(made: Plan, width: int) -> str:

@@ -49,6 +49,25 @@ def test_chunks_of_other_lengths_are_refused(
         rows.read(10, 20)
 
 
+def _with_chunk(path: Path, content: bytes) -> None:
+    with h5py.File(path, "w") as file:
+        array = file.create_dataset("matrix", data=TABLE, chunks=(16, 50), scaleoffset=3, compression="gzip")
+        array.id.write_direct_chunk((16, 0), content)
+
+
+def test_chunks_that_expand_are_refused_before_they_are_decoded(tmp_path: Path) -> None:
+    """Scale-offset after gzip: the decoded length is not exact, but libhdf5 would decode all of them."""
+    _with_chunk(tmp_path / "x.h5", zlib.compress(bytes(10**7)))
+    with pytest.raises(FileError, match=r"the chunk at \(16, 0\) is damaged: it does not decode to 6,400 bytes"):
+        ek.decompose(tmp_path / "x.h5", "svd", k=1)
+
+
+def test_chunks_that_are_longer_than_their_values_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    _with_chunk(tmp_path / "x.h5", zlib.compress(CHUNK) + bytes(10**6))
+    with pytest.raises(FileError, match=r"damaged: it takes 1,00\d,\d\d\d bytes, but its values take 6,400"):
+        ek.decompose(tmp_path / "x.h5", "svd", k=1)
+
+
 def test_a_chunk_that_crashes_the_library_is_refused(tmp_path: Path) -> None:
     """80 MB are declared and 3 bytes stored: libhdf5 reads beyond its buffer and ends the process."""
     with h5py.File(tmp_path / "x.h5", "w") as file:

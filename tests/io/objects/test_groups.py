@@ -108,6 +108,45 @@ def test_unwritten_chunks_of_an_open_zarr_array_are_refused(store: str, name: st
     assert ek.decompose(array, "svd", k=1).values[0] == pytest.approx(np.linalg.norm(VALUES, 2))
 
 
+def _linked(chunk: Path) -> None:
+    chunk.rename(chunk.parent.parent.parent / "elsewhere")
+    chunk.symlink_to(chunk.parent.parent.parent / "elsewhere")
+
+
+def _expanding(chunk: Path) -> None:
+    numcodecs = pytest.importorskip("numcodecs")
+    chunk.write_bytes(numcodecs.Zstd().encode(bytes(10**7)))
+
+
+def _unwritten_in_shard(chunk: Path) -> None:
+    content = bytearray(chunk.read_bytes())
+    content[-20:-4] = b"\xff" * 16
+    chunk.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (_linked, "is a symbolic link"),
+        (_expanding, "is damaged: it decodes to more than"),
+        (_unwritten_in_shard, "needs 4 chunks, but the file contains only 3"),
+        (Path.unlink, "needs 1 chunks, but the file contains only 0"),
+    ],
+    ids=["linked", "expanding", "gap", "lost"],
+)
+def test_an_open_zarr_array_is_checked_like_a_path(damage: Any, words: str, tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    shards = (12, 3) if damage is _unwritten_in_shard else None
+    chunks = (3, 3) if shards else (12, 3)
+    array = zarr.create_array(str(tmp_path / "x.zarr"), shape=(12, 3), chunks=chunks, shards=shards, dtype="f8")
+    array[:] = VALUES
+    assert ek.decompose(array, "svd", k=1).values[0] == pytest.approx(np.linalg.norm(VALUES, 2))
+    damage(tmp_path / "x.zarr" / "c" / "0" / "0")
+    for data in (array, tmp_path / "x.zarr"):
+        with pytest.raises(FileError, match=words):
+            ek.decompose(data, "svd", k=1)
+
+
 @pytest.mark.parametrize("key", ["../b", "..", ".", "table/../table", "missing", "", "/", "a\udcffb", "table/inner"])
 @pytest.mark.parametrize("kind", ["h5py", "zarr"])
 def test_keys_that_name_no_array_are_refused(file: Any, kind: str, key: str) -> None:

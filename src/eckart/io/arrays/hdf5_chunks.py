@@ -16,10 +16,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from eckart.errors import FileError
+from eckart.io.arrays.gaps import most_stored
 
 _DEFLATE, _SHUFFLE, _FLETCHER32, _NBIT, _SCALE_OFFSET, _LZF = 1, 2, 3, 5, 6, 32000
 _WHOLE = (_NBIT, _SCALE_OFFSET)
 """Filters that fill the whole chunk or fail."""
+_PARAMETERS = 64
+"""Bytes that such a filter may add (scale-offset: 21), so that what other filters decode to is not exact."""
 _FILTERS = (_DEFLATE, _SHUFFLE, _FLETCHER32, *_WHOLE, _LZF)
 _STRING, _COMPOUND, _VLEN, _ARRAY = 3, 6, 9, 10
 """Classes of HDF5 types (H5T_class_t)."""
@@ -79,14 +82,15 @@ class Chunks:
     def _check_chunk(self, place: tuple[int, ...]) -> None:
         offset = tuple(i * step for i, step in zip(place, self._array.chunks, strict=True))
         length, skipped = int(self._sizes[place]), int(self._skipped[place])
+        if length > most_stored(self._chunk_bytes):
+            self._refuse(offset, f"it takes {length:,} bytes, but its values take {self._chunk_bytes:,}")
         applied = [code for i, code in enumerate(self._filters) if not skipped >> i & 1]
-        if set(_WHOLE) & set(applied):
-            return
         if {_DEFLATE, _LZF} & set(applied):
             length = self._decoded_length(self._array.id.read_direct_chunk(offset)[1], applied)
         elif _FLETCHER32 in applied:
             length -= 4
-        if length != self._chunk_bytes:
+        whole = set(_WHOLE) & set(applied)
+        if length > self._chunk_bytes + _PARAMETERS if whole else length != self._chunk_bytes:
             self._refuse(offset, f"it does not decode to {self._chunk_bytes:,} bytes")
 
     def _decoded_length(self, content: bytes, applied: list[int]) -> int:
@@ -95,8 +99,8 @@ class Chunks:
             if code == _FLETCHER32:
                 content = content[:-4]  # libhdf5 compares the checksum
             elif code == _DEFLATE:
-                # one more byte than expected shows that there are too many
-                content = zlib.decompressobj().decompress(content, self._chunk_bytes + 5)
+                # more bytes than expected show that there are too many
+                content = zlib.decompressobj().decompress(content, self._chunk_bytes + _PARAMETERS + 5)
             elif code == _LZF:
                 before = applied[: applied.index(_LZF)]
                 return -1 if _DEFLATE in before else lzf_length(content) - 4 * before.count(_FLETCHER32)

@@ -22,7 +22,8 @@ from eckart.environment import check_piece, free_memory
 from eckart.errors import EckartError, FileError, ParameterError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.annotations import axis_names, cell_labels
-from eckart.io.arrays.containers import Container, kept_container, named_array, open_container
+from eckart.io.arrays.containers import Container, kept_container, open_container
+from eckart.io.arrays.gaps import named_array
 from eckart.io.arrays.npy import precision_notes
 from eckart.io.arrays.packing import packing_notes
 from eckart.io.guard import reading, reads_rows
@@ -68,7 +69,7 @@ class StoredRows(OfStored):
             container = self._container()
             indptr = container.get(container.get(container.root, self.place), "indptr")
             for start in range(0, self.shape[0] + 1, _PIECE):
-                container.check_chunks(indptr, start, min(start + _PIECE, self.shape[0] + 1))
+                _check_rows(container, indptr, start, min(start + _PIECE, self.shape[0] + 1))
                 yield np.asarray(indptr[start : start + _PIECE])
 
     @reads_rows
@@ -79,8 +80,7 @@ class StoredRows(OfStored):
         found = container.get(container.root, self.place)
         if self.sparse:
             return self._csr(container, found, start, stop)
-        container.check_chunks(found, start, stop)
-        container.check_unchanged(found, start, stop)
+        _check_rows(container, found, start, stop)
         out = self._dense(found, start, stop)
         container.check_unchanged(found, start, stop)
         return out
@@ -96,8 +96,7 @@ class StoredRows(OfStored):
 
     def _csr(self, container: Container, group: object, start: int, stop: int) -> Block:
         parts = {name: container.get(group, name) for name in ("data", "indices", "indptr")}
-        container.check_chunks(parts["indptr"], start, stop + 1)
-        container.check_unchanged(parts["indptr"], start, stop + 1)
+        _check_rows(container, parts["indptr"], start, stop + 1)
         pointers = np.asarray(parts["indptr"][start : stop + 1]).astype(np.int64)
         first, last = int(pointers[0]), int(pointers[-1])
         if (start == 0 and first) or (stop == self.shape[0] and last != self.count) or not 0 <= first <= last:
@@ -105,8 +104,7 @@ class StoredRows(OfStored):
         if last > self.count:
             raise ValueError(f"'indptr' goes up to {last:,}, but there are {self.count:,} values")
         for part in ("data", "indices"):
-            container.check_chunks(parts[part], first, last)
-            container.check_unchanged(parts[part], first, last)
+            _check_rows(container, parts[part], first, last)
         data = np.asarray(parts["data"][first:last])
         indices = np.asarray(parts["indices"][first:last])
         container.check_unchanged(parts["indptr"], start, stop + 1)
@@ -122,6 +120,12 @@ class StoredRows(OfStored):
 
     def fingerprint(self) -> JsonObject:
         return fingerprint([self.state], place=self.place, shape=list(self.shape))
+
+
+def _check_rows(container: Container, array: object, start: int, stop: int) -> None:
+    """Refuse rows that have changed, or whose chunks cannot be decoded. A chunk that is a pipe now is not opened."""
+    container.check_unchanged(array, start, stop)
+    container.check_chunks(array, start, stop)
 
 
 def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None = None) -> StoredRows:

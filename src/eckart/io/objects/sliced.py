@@ -15,7 +15,8 @@ from eckart.engine.blocks.rounded import is_long
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
 from eckart.fingerprint import unknown_state
-from eckart.io.arrays.containers import Container, Hdf5, refuse_gaps
+from eckart.io.arrays.containers import Container, Hdf5, Zarr
+from eckart.io.arrays.gaps import refuse_gaps
 from eckart.io.arrays.npy import precision_notes
 from eckart.io.arrays.packing import packing_notes
 from eckart.io.guard import reads_rows
@@ -32,7 +33,7 @@ class SlicedRows:
     stored: int | None = None
     """Stored entries of a sparse array."""
     checked: Container | None = None
-    """The HDF5 file of `array`, whose chunks are checked before they are decoded."""
+    """The HDF5 file or Zarr store of `array`, whose chunks are checked before they are decoded."""
     _lock: Any = field(default_factory=Lock, compare=False, repr=False)
 
     @property
@@ -60,9 +61,14 @@ class SlicedRows:
     @reads_rows
     def read(self, start: int, stop: int) -> Block:
         with self._lock:  # HDF5 libraries are not thread-safe
-            if self.checked is not None:
-                self.checked.check_chunks(_dataset(self.array), start, stop)
-            return as_block(self.array[start:stop], self.dtype)
+            if self.checked is None:
+                return as_block(self.array[start:stop], self.dtype)
+            array = _dataset(self.array)
+            self.checked.check_unchanged(array, start, stop)
+            self.checked.check_chunks(array, start, stop)
+            block = as_block(self.array[start:stop], self.dtype)
+            self.checked.check_unchanged(array, start, stop)
+            return block
 
     def fingerprint(self) -> JsonObject:
         name = str(getattr(self.array, "name", ""))
@@ -105,16 +111,16 @@ def is_hdf5(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "h5py"
 
 
-def complete_array(array: Any, name: str) -> Hdf5 | None:
-    """Refuse an open array with chunks that were never written; return the container of an HDF5 dataset.
+def complete_array(array: Any, name: str) -> Container | None:
+    """Refuse an open array with chunks that were never written; return its container, None if it is not a local file.
 
     The rule is that of a file given by its path: HDF5 and Zarr would replace missing chunks with a fill value.
     """
     array = _dataset(array)
-    if is_hdf5(array):
-        file = Hdf5.of(array)
-        file.check(array, name)
-        return file
+    container = Hdf5.of(array) if is_hdf5(array) else Zarr.of(array)
+    if container is not None:
+        container.check(array, name)
+        return container
     refuse_gaps("Zarr store", name, array.shape, array.nchunks, array.nchunks_initialized, "chunks")
     return None
 

@@ -1,11 +1,12 @@
-"""How large the texts of a Zarr array become when they are decoded, found without keeping them.
+"""How large a chunk of a Zarr array becomes when it is decoded, found without keeping it.
 
-Zarr decodes a whole chunk at a time. A chunk of equal texts takes a few bytes in the file, and gigabytes in memory.
+Zarr decodes a whole chunk at a time. A chunk of equal values takes a few bytes in the file, and gigabytes in memory.
 """
 
 from __future__ import annotations
 
 import bz2
+import lzma
 import struct
 import sys
 import zlib
@@ -16,24 +17,33 @@ from typing import IO, Any
 from eckart.errors import FileError
 
 _STEP = 1 << 16
-_BLOCK = 1 << 17
+BLOCK = 1 << 17
 """Largest decoded size of a block of Zstandard."""
+_DICTIONARY = 1 << 27
+"""Memory for decoding LZMA; the highest preset takes 65 MB (the manual of xz)."""
 _RAW, _RLE, _COMPRESSED = range(3)
 
 
 def decoded_size(codecs: Iterable[str], file: Path, start: int, length: int, most: int) -> int:
     """An upper limit of the decoded size of a chunk, exact up to a block; counting stops beyond `most`."""
-    packed = [codec for codec in codecs if codec in _SIZES or codec in _UNBOUNDED]
-    if len(packed) > 1 or not _SIZES.keys() >= set(packed):
-        raise FileError(
-            f"The texts in {file.parent} are compressed with {' and '.join(packed)}, so Eckart cannot determine their "
-            "size before it decodes them. Save the array again with zstd, gzip or blosc."
-        )
+    packed = [codec for codec in codecs if codec in _SIZES]
     if not packed:
         return length
-    with file.open("rb") as stream:
-        stream.seek(start)
-        return _SIZES[packed[0]](stream, length, most)
+    try:
+        if len(packed) > 1:
+            raise _UnknownSize
+        with file.open("rb") as stream:
+            stream.seek(start)
+            return _SIZES[packed[0]](stream, length, most)
+    except _UnknownSize as error:
+        raise FileError(
+            f"The values in {file.parent} are compressed with {' and '.join(packed)}, and Eckart cannot determine "
+            "their size before it decodes them. Save the array again with zstd, gzip or blosc."
+        ) from error
+
+
+class _UnknownSize(Exception):
+    """The decoded size of a chunk cannot be determined."""
 
 
 def _stated(form: str) -> Callable[[IO[bytes], int, int], int]:
@@ -63,6 +73,8 @@ def _counted(decoder: Callable[[], Any]) -> Callable[[IO[bytes], int, int], int]
                 total += len(decode.decompress(rest, _STEP))
             except (OSError, zlib.error):  # damaged: Zarr refuses it
                 break
+            except lzma.LZMAError as error:  # without a header, or with a dictionary of any size
+                raise _UnknownSize from error
             rest = getattr(decode, "unconsumed_tail", b"")
         return total
 
@@ -77,6 +89,9 @@ def _zstd(stream: IO[bytes], length: int, most: int) -> int:
     end, total = stream.tell() + length, 0
     while total <= most and stream.tell() < end:
         magic = stream.read(5)
+        if 0x50 <= magic[0] < 0x60 and magic[1:4] == b"\x2a\x4d\x18":  # a frame to be skipped
+            stream.seek(int.from_bytes(magic[4:] + stream.read(3), "little"), 1)
+            continue
         if magic[:4] != b"\x28\xb5\x2f\xfd" or len(magic) < 5:
             break
         flags = magic[4]
@@ -88,7 +103,7 @@ def _zstd(stream: IO[bytes], length: int, most: int) -> int:
         while not last and total + blocks <= most and len(head := stream.read(3)) == 3:
             number = int.from_bytes(head, "little")
             last, kind, size = number & 1, number >> 1 & 3, number >> 3
-            blocks += _BLOCK if kind == _COMPRESSED else size
+            blocks += BLOCK if kind == _COMPRESSED else size
             stream.seek(1 if kind == _RLE else size, 1)
         total += min(blocks, stated)
         stream.seek(4 * (flags >> 2 & 1), 1)
@@ -102,5 +117,5 @@ _SIZES: dict[str, Callable[[IO[bytes], int, int], int]] = {
     "gzip": _counted(lambda: zlib.decompressobj(31)),
     "zlib": _counted(zlib.decompressobj),
     "bz2": _counted(bz2.BZ2Decompressor),
+    "lzma": _counted(lambda: lzma.LZMADecompressor(memlimit=_DICTIONARY)),
 }
-_UNBOUNDED = {"lzma"}

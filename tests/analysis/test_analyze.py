@@ -387,3 +387,21 @@ def test_numbers_stored_as_objects_are_analysed() -> None:
     table = np.random.default_rng(3).normal(size=(30, 4))
     for given in (table.astype(object), [[Fraction(cell) for cell in row] for row in table.tolist()]):
         np.testing.assert_allclose(ek.analyze(given).decomposition.values, ek.analyze(table).decomposition.values)
+
+
+@pytest.mark.parametrize("names", [range(1, 41), range(101, 141), range(40, 0, -1)], ids=["from 1", "from 101", "down"])
+def test_whole_numbers_as_names_of_rows_do_not_change_the_unusual_rows(names, tmp_path):
+    """R writes the numbers of the rows in quotes, as names; the columns that make a row unusual are found by index."""
+    rng = np.random.default_rng(11)
+    table = rng.normal(size=(40, 5))
+    table[7, 2], table[20, 4] = 9.0, -8.0
+    found = []
+    for labels in (list(map(str, names)), [f"row {name}" for name in names]):
+        lines = [",".join([f'"{label}"', *(f"{x:.6f}" for x in row)]) for label, row in zip(labels, table, strict=True)]
+        path = tmp_path / "x.csv"
+        path.write_text("\n".join(['"","a","b","c","d","e"', *lines]))
+        found.append(ek.analyze(path, k=2).outliers)
+    rows, expected = (outliers.tables["unusual"].rows for outliers in found)
+    assert {"row " + str(row[0]) for row in rows} == {row[0] for row in expected}
+    assert [row[1:] for row in rows] == [row[1:] for row in expected]
+    assert any(str(row[3]).startswith("c") for row in rows)

@@ -39,3 +39,12 @@ def test_numbers_of_a_frame_name_the_rows_if_asked():
     assert (source.metadata.row_names, source.metadata.column_names) == (("3", "1", "2"), ("a", "b"))
     with pytest.raises(ParameterError, match=r"no column 'x' to use as row names\. Its columns are 'id', 'a', 'b'\."):
         ek.open_data(frame, row_names="x")
+
+
+def test_a_mask_counts_columns_also_if_their_names_are_numbers():
+    frame = pd.DataFrame(np.arange(12.0).reshape(3, 4), columns=["3", "2", "1", "0"])
+    found = ek.open_data(frame, mask=[True, False, False, True])
+    assert found.metadata.column_names == ("3", "0")
+    np.testing.assert_array_equal(found.matrix, frame[["3", "0"]])
+    with pytest.raises(ParameterError, match="mask= is false everywhere"):
+        ek.open_data(frame, mask=[False] * 4)

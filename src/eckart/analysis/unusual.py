@@ -12,7 +12,7 @@ from eckart.aliases import JsonObject
 from eckart.analysis.labels import component_labels, row_labels
 from eckart.analysis.measures import complete, floats
 from eckart.analysis.report.pack import levels, packed
-from eckart.analysis.tables.outliers import Distances, distances, outlier_columns
+from eckart.analysis.tables.outliers import Distances, columns_of_row, distances
 from eckart.arrays import Matrix
 from eckart.devices import part_on_host
 from eckart.errors import ParameterError
@@ -120,6 +120,6 @@ def _makers(d: Decomposition, row: int, data: Matrix, k: int) -> str:
     if data is not None and tuple(data.shape) == (d.rows, d.columns):
         values = part_on_host(data, np.array([row]))[0]
         values = values if np.isfinite(values).all() else None
-    made = outlier_columns(d, row, values=values, k=k)
+    made = columns_of_row(d, row, values, k)
     short = short_names((str(line[0]) for line in made.rows), 24)
     return joined([short[str(line[0])] for line in made.rows[:3] if line[2] or line[3]])

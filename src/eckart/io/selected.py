@@ -55,7 +55,10 @@ def masked(data: object, place: str | None, found: Any, options: ReadOptions) ->
             f"one true or false value for each of the {found.shape[1]} columns. Only AnnData accepts a "
             "name, which is a column of `var`."
         )
-    return chosen(found, [int(place) for place in np.flatnonzero(selected)])
+    indices = np.flatnonzero(selected)
+    if not len(indices):
+        raise ParameterError(f"{either('mask=', '--mask')} is false everywhere, so no columns are left to analyse.")
+    return keep(found, indices.tolist()) if isinstance(found, Source | RowSource) else found[:, indices]
 
 
 def _mask_of_file(place: str, name: str, format: str | None) -> np.ndarray | str:

@@ -182,7 +182,11 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     'Rape'
     """
     check_orthogonal(d, "Parts of T2 and Q")
-    k, place = check_k(d, k), place_of(d, row)
+    return columns_of_row(d, place_of(d, row), values, check_k(d, k))
+
+
+def columns_of_row(d: Decomposition, place: int, values: object, k: int) -> Table:
+    """`outlier_columns` for the row at an index, whatever its name."""
     scores = row_scores(d, slice(place, place + 1))[0]
     right, nonzero = floats(d.right), nonzero_components(d)[:k]
     inside = right[:, :k] @ scores[:k]

@@ -32,7 +32,7 @@ CASES = [
     ("bounds", 1, "[-3 -9; -3 -9]; 2√5; 2√5", "Right."),
     ("project", 2, "(2,3)/√13; -√13, -7/√13; 13, 484/13", "Right."),
     ("project", 2, "(2,3)/√13; √13, 7/√13; 13, 484/13",
-     "Each part is right, but the signs of V, Z' do not match each other."),
+     "Each part is right, but the signs of v, Z' do not match each other."),
     ("query", 1, "back = [2 0 4] 1", "Right."),
     ("query", 1, "back = (2, 0, 4), 3", "Right: q V V^T. columns: These are not the right ones."),
     ("rank", 2, "3; 1, 2, 4; [1 0 0; 0 1 0; 0 0 1; -1 1 1]", "Right: rank, C. basis: These are not the right ones."),

@@ -25,7 +25,10 @@ _CONSTANT = r"\d+(?:[.,]\d+)?(?:/\d+)?"
 _POWER = r"(?:\^\(?\d\)?)?"
 _SUM = rf"(?:[-+]?\s*lambda\s*[-+]\s*{_CONSTANT}|[-+]?\s*{_CONSTANT}\s*[-+]\s*lambda)"
 _BINOMIAL = rf"\(\s*{_SUM}\s*\){_POWER}\s*\*?\s*"
-_NAME = r"(?<!\w)(?:(?:p|P|chi)(?:\s*\(lambda\))?|det\s*\([^()\n]*\))\s*="
+_NAME = (
+    r"(?:(?<!\w)(?:(?:p|P|chi)(?:\s*\(lambda\))?|det\s*\([^()\n]*\))\s*=|"
+    r"(?i:char\w*\.? pol\w*\.?|polinomio caratteristico|polinomio característico|характеристический многочлен)\s*[:=])"
+)
 _POLYNOMIAL = re.compile(
     rf"({_NAME})?\s*(?<![\w)*/^])-?\s*((?:lambda{_POWER}\s*\*?\s*)?(?:{_BINOMIAL})+)(=\s*0(?![.,]?\d))?(?=\s*(?:[;,.\n]|->|$))"
 )
@@ -116,6 +119,8 @@ def roots_of_factors(text: str) -> str:
 
     >>> roots_of_factors("p(lambda) = (lambda - 3)^2(lambda + 1/2)"), roots_of_factors("lambda(5 - lambda) = 0")
     ('lambda = 3, 3, -1/2', 'lambda = 0, 5')
+    >>> roots_of_factors("char poly: -(lambda - 3)(lambda - 1). v = (1, 0)")
+    'lambda = 3, 1. v = (1, 0)'
     >>> roots_of_factors("(lambda - 3)(lambda - 1) = 0, lambda = 3, 1")
     '(lambda - 3)(lambda - 1) = 0, lambda = 3, 1'
     """

@@ -1,13 +1,21 @@
-"""Questions whose wording depends on a number: one column or several, one component or several."""
+"""Long questions, and those whose wording depends on a number: one column or several, one component or several."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eckart.worked.messages import trn
+from eckart.worked.messages import mark, trn
 
 if TYPE_CHECKING:
     from eckart.worked.exercises.problem import Problem
+
+COMPARED = mark(
+    "Find the components of the covariance matrix and those of the correlation matrix, largest variance first. "
+    "Also give the correlation matrix."
+)
+KERNEL = mark(
+    "Apply kernel PCA with ${kernel}$: give the two largest eigenvalues of the centred kernel matrix and the scores."
+)
 
 
 def most_correlated(problem: Problem) -> str:

@@ -10,7 +10,7 @@ import sympy as sp
 from eckart.worked.exercises.factoring import SHARES
 from eckart.worked.exercises.families import floats, largest, no_equal_rows, off_diagonal, table
 from eckart.worked.exercises.problem import Kind, Problem, Random
-from eckart.worked.exercises.questions import most_correlated, projected
+from eckart.worked.exercises.questions import COMPARED, KERNEL, most_correlated, projected
 from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import mark
 from eckart.worked.numerals import figure
@@ -59,11 +59,16 @@ def _drops_some(problem: Problem, solution: Solution) -> bool:
     return k < len(shares) and bool(np.abs(shares - problem.arguments["share"]).min() > 1e-3)
 
 
+def _principal(solution: Solution, *, optional: bool = False) -> Target:
+    names = ("v", "V", "w", mark("components"))
+    return Target(names, "directions", solution["components"], "components", True, optional=optional, ordered=True)
+
+
 def _pca_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     covariances = (solution["cross_products"] / problem.matrix.rows,)
     share = sum(solution["pve"][: int(solution["k"])])
     return (
-        Target(("v", "V", "w", mark("components")), "directions", solution["components"], "components", signed=True),
+        _principal(solution),
         Target(("t", "T", "z", mark("scores")), "scores", solution["scores"], "components", signed=True),
         Target(("k",), "count", solution["k"]),
         Target(("lambda", "l", mark("variances"), mark("eigenvalues")), "numbers", list(solution["eigenvalues"]),
@@ -98,10 +103,14 @@ def _correlation_targets(problem: Problem, solution: Solution) -> tuple[Target, 
     both, own, names = solution["correlation"], solution["covariance"], ("R", "correlation matrix", "correlation")
     return (
         Target(names, "matrix", both, scale=1, also=(Target(("r",), "number", both[0, 1], scale=1),)),
-        Target(("v", "V", "components of the covariance matrix"), "directions", solution["components"]),
-        Target(("w", "W", "components of the correlation matrix"), "directions", solution["scaled_components"]),
+        _components(("v", "V"), "covariance", solution["components"]),
+        _components(("w", "W"), "correlation", solution["scaled_components"]),
         Target(("C", mark("covariance")), "matrix", own, optional=True, also=(own - own / problem.matrix.rows,)),
     )
+
+
+def _components(letters: tuple[str, str], which: str, vectors: sp.Matrix) -> Target:
+    return Target((*letters, f"components of the {which} matrix"), "directions", vectors, which, ordered=True)
 
 
 def _minor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
@@ -281,20 +290,13 @@ KINDS = {
         lambda p, s: (
             Target(_SCORES, "scores", s["scores"], "components", signed=True, by_row=True),
             Target(("d", mark("distances")), "list", list(s["distances"]), squared=True, by_row=True),
-            Target(
-                ("V", "v", "w", mark("components")),
-                "directions",
-                s["components"],
-                "components",
-                signed=True,
-                optional=True,
-            ),
+            _principal(s, optional=True),
         ),
         ((mark("no new row lies at the centre or in the space of the components"), _leaves_the_line), _COVARIANCE),
         _is_good_table,
     ),
     "correlation": Kind(
-        mark("Find the components of the covariance matrix. Also find the correlation matrix and its components."),
+        COMPARED,
         ((4, 2), (5, 2), (6, 2)),
         (4, 2),
         (6, 2),
@@ -351,10 +353,7 @@ KINDS = {
         lambda p: bool(p.values["holes"]) and _is_good_table(p),
     ),
     "kernel_pca": Kind(
-        mark(
-            "Apply kernel PCA with ${kernel}$: give the two largest eigenvalues of the centred kernel matrix and the "
-            "scores."
-        ),
+        KERNEL,
         ((3, 2), (4, 2), (4, 2)),
         (3, 1),
         (5, 3),

@@ -29,7 +29,7 @@ class Target:
     contains letters with another meaning in the question, such as C for the product C U R. `extreme` is "largest" or
     "smallest" for one value of several, which must not be called the other. A target `by_row` has a value or a line
     for each row of the question, so that vectors are its rows. A number that is `iterated` is a limit, so a decimal may
-    be a late iterate.
+    be a late iterate. `ordered` vectors are in the order of the solution, unless their eigenvalues are given too.
     """
 
     names: tuple[str, ...]
@@ -47,6 +47,7 @@ class Target:
     extreme: str = ""
     by_row: bool = False
     iterated: bool = False
+    ordered: bool = False
 
     @property
     def shown(self) -> str:

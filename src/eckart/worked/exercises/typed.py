@@ -160,6 +160,7 @@ def _identifiers(text: str) -> str:
     text = re.sub(r"(?i)\b(?:corr?|corrcoef|correlation|rho)\s*\(\s*X_?(\d)\s*,\s*y\s*\)", r"r_\1", text)
     text = re.sub(r"\b(?:[Cc]orr?|corrcoef)\s*\(\s*X\s*,\s*y\s*\)", "r", text)
     text = re.sub(r"\bq\s?V\s?V'", "qVV^T", text)
+    text = re.sub(r"(?<![^\W_])([A-Za-z])'_?([1-9])(?=\s*[=≈:])", r"\1\2'", text)  # z'_1 of z'
     text = re.sub(r"(?<![^\W_])(?:V_?[th]|v[th])(?=\s*(?:[=:≈]|[(\[]))", "V^T", text)  # vt and Vh of NumPy
     text = re.sub(r"(?<![^\W_])(?:n|num)_(?=[^\W\d_]{3})", "number of ", text)
     return re.sub(r"(?<!lambda)(?<!sigma)(?<=[^\W\d_]{3})_(?=[^\W\d_]{3})", " ", text)

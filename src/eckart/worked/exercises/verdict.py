@@ -70,7 +70,7 @@ def _judged_reading(reading: Reading, targets: Sequence[Target], known: Knowledg
     if not verdict and known is not None and not _is_unpaired(found, targets):
         pieces = evident(reading.said, found.pieces, targets, known, compare)
         evidence = _judged(_placed(pieces), targets) if pieces is not None else verdict
-        verdict = evidence or verdict
+        verdict = min(evidence, verdict, key=lambda one: ORDER.index(one.status))
     if verdict and is_mispaired(reading.said, targets):
         verdict = Verdict(ALMOST, tr("The vectors are right, but in another order."))
     return replace(verdict, cost=found.cost)
@@ -180,19 +180,20 @@ def _in_order(verdict: Verdict) -> bool:
 
 
 def _is_disordered(together: Sequence[tuple[Target, Verdict]]) -> bool:
-    """Whether scores are not in order, and no eigenvalues say which order is meant."""
+    """Whether scores or ordered vectors are not in order, and no eigenvalues say which order is meant."""
     numbers = any(target.form == "numbers" for target, _ in together)
-    return not numbers and any(target.form == "scores" and not _in_order(verdict) for target, verdict in together)
+    placed = [verdict for target, verdict in together if target.form == "scores" or target.ordered]
+    return not numbers and not all(map(_in_order, placed))
 
 
 def _unpaired(together: Sequence[tuple[Target, Verdict]]) -> str:
     """The message on paired parts in different orders or with different signs, or ""."""
-    if _is_disordered(together):
-        return tr("The vectors are right, but in another order.")
     slip = common(together) if len(together) > 1 else ""
     if slip == "order":
         names = ", ".join(target.shown for target, _ in together)
         return tr("Each part is right, but {names} are not in the same order.", names=names)
+    if _is_disordered(together):
+        return tr("The vectors are right, but in another order.")
     if slip == "signs":
         signed = ", ".join(target.shown for target, _ in together if target.signed)
         return tr("Each part is right, but the signs of {names} do not match each other.", names=signed)

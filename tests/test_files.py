@@ -93,6 +93,8 @@ def test_sources_patterns_maps_and_folders_are_inputs(tmp_path):
         ek.project_to(d, inner, folder / "in.zarr", overwrite=True)
     assert np.array_equal(np.load(folder / "in.npy"), DATA)
     assert input_conflict(tmp_path / "new.npy", [folder / "in.npy"]) is None
+    (tmp_path / "other").mkdir()
+    assert input_conflict(tmp_path / "other", [folder / "in.npy"]) is None
     ek.project_to(d, folder / "in.npy", tmp_path / "out.npy")
     ek.project_to(d, folder / "in.npy", tmp_path / "out.npy", overwrite=True)
 

@@ -7,7 +7,7 @@ import pytest
 
 import eckart as ek
 from eckart.environment import say_bytes
-from eckart.formatting import allowed, short_names
+from eckart.formatting import allowed, joined, precise_percent, short_names, shorten
 
 
 def test_the_allowed_memory_agrees_in_number() -> None:
@@ -15,6 +15,21 @@ def test_the_allowed_memory_agrees_in_number() -> None:
     assert allowed(1_000) == "1,000 bytes are allowed"
     assert say_bytes(1) == "1 byte"
     assert say_bytes(2) == "2 bytes"
+
+
+def test_long_names_are_cut_and_short_ones_are_not() -> None:
+    assert shorten("a" * 12, 12) == "a" * 12
+    assert shorten("a" * 13, 12) == "a" * 9 + "..."
+    assert shorten("\x1b[31m", 12) == r"\x1b[31m"
+
+
+def test_shares_below_one_percent_have_three_digits() -> None:
+    assert [precise_percent(share) for share in (0.12345, 0.01, 0.0012345)] == ["12.35 %", "1.00 %", "0.123 %"]
+
+
+def test_lists_of_words() -> None:
+    assert [joined(["a", "b", "c"][:count]) for count in range(4)] == ["nothing", "a", "a and b", "a, b and c"]
+    assert joined(["a", "b"], "or") == "a or b"
 
 
 WARDS = [f"University Hospital of the Northern Region, ward {i}" for i in range(12)]

@@ -49,6 +49,11 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def precise_percent(share: float) -> str:
+    """12.34 %, with three digits below one percent."""
+    return f"{100.0 * share:.2f} %" if share >= 0.01 else f"{100.0 * share:.3g} %"
+
+
 def interval(lower: float, upper: float, digits: int = 2) -> str:
     """Bounds of a share in percent, rounded outwards so that the printed bounds are still valid: '62.00 to 62.01 %'.
 

@@ -82,6 +82,16 @@ def test_whiten_on_duplicate_columns(solver):
     assert_allclose(pca.inverse_transform(scores), X, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil"])
+@pytest.mark.parametrize("make", MAKERS)
+def test_every_sparse_format_gives_the_same_scores(make, kind):
+    X = sparse.random(60, 12, density=0.3, random_state=0, format=kind)
+    model = make(3)
+    scores = model.fit(X).transform(X)
+    assert_allclose(scores, model.transform(X.toarray()), atol=1e-10)
+    assert_allclose(np.abs(scores), np.abs(make(3).fit(X.toarray()).transform(X.toarray())), atol=1e-6)
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_share_on_sparse(solver):
     X = sparse.random(120, 30, density=0.2, random_state=0, format="csr")

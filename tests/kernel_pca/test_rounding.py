@@ -55,6 +55,19 @@ def test_products_in_float32_are_measured(kernel: str, monkeypatch: pytest.Monke
         assert not bounds.compared(bounds.centred(matrix), matrix, d, d.certificate)
 
 
+@pytest.mark.filterwarnings("ignore:The kernel is indefinite")
+@pytest.mark.parametrize("solver", ["direct", "lanczos"])
+@pytest.mark.parametrize("degree", [0.5, -1.0])
+def test_powers_with_an_unknown_rounding_error_prove_nothing(degree: float, solver: str) -> None:
+    """Near zero, the slope of x^degree is unbounded."""
+    data = np.random.default_rng(12).random((30, 4))
+    with pytest.warns(ek.errors.AccuracyWarning, match="could not be proved"):
+        d = ek.decompose(data, "kernel_pca", kernel="poly", gamma=1.0, coef0=1.0, degree=degree, k=2, solver=solver)
+    assert d.certificate is not None
+    assert not d.certificate.proved
+    assert np.isinf(d.certificate.upper).all()
+
+
 @pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
 def test_the_diagonal_of_sparse_float32_data_is_computed_in_float64(solver: str) -> None:
     """The trace of the kernel is the sum of its diagonal, and shares are relative to it."""

@@ -98,6 +98,8 @@ def certify(
 def relative_width(lower: np.ndarray, upper: np.ndarray) -> float:
     """The widest interval of an eigenvalue, relative to the upper bound of the largest one: at most 1."""
     widest = float(np.max(upper - lower, initial=0.0))
+    if not np.isfinite(widest):  # no bound is known
+        return 1.0
     return widest / float(np.max(upper)) if widest > 0.0 else 0.0
 
 

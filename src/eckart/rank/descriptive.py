@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.formatting import counted
-from eckart.formatting import percent as rounded
+from eckart.formatting import counted, percent, precise_percent
 from eckart.rank.evidence import Evidence
-from eckart.rank.verdict import percent
 
 
 def by_variance(e: Evidence) -> tuple[int | None, str]:
@@ -34,7 +32,7 @@ def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
     k = count_for(held, e.options.explain)
     components = counted(k, "component explains", "components explain")
     wanted = f"{100 * e.options.explain:g} %"
-    return k, f"{components} {rounded(held[k - 1])} of the sum of the singular values; the target is {wanted}."
+    return k, f"{components} {percent(held[k - 1])} of the sum of the singular values; the target is {wanted}."
 
 
 def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
@@ -45,12 +43,12 @@ def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
     if held[-1] < explain * (1.0 - 1e-12) and not e.whole:
         return (
             None,
-            f"The {len(held)} known components explain only {rounded(held[-1])} of the {what}, so more are needed.",
+            f"The {len(held)} known components explain only {percent(held[-1])} of the {what}, so more are needed.",
         )
     k = count_for(held, explain)
-    before = f", and {k - 1} explain{'s' * (k == 2)} {rounded(held[k - 2])}" if k > 1 else ""
+    before = f", and {k - 1} explain{'s' * (k == 2)} {percent(held[k - 2])}" if k > 1 else ""
     components = counted(k, "component explains", "components explain")
-    return k, f"{components} {rounded(held[k - 1])} of the {what}{before}; the target is {100 * explain:g} %."
+    return k, f"{components} {percent(held[k - 1])} of the {what}{before}; the target is {100 * explain:g} %."
 
 
 def count_for(held: np.ndarray, explain: float) -> int:
@@ -113,14 +111,15 @@ def by_average(e: Evidence) -> tuple[int | None, str]:
     k = int((e.ratios > average * (1.0 + 1e-12)).sum())
     if k == len(e.ratios) < e.short:
         return None, (
-            f"All {k} computed components explain more than the average share of {percent(average)}. There may be more."
+            f"All {k} computed components explain more than the average share of {precise_percent(average)}. There may "
+            "be more."
         )
     what = (
         "an eigenvalue above 1 (in the correlation matrix)"
         if e.scale
-        else f"an explained share above the average of {percent(average)}"
+        else f"an explained share above the average of {precise_percent(average)}"
     )
-    nearest = f"; the next explains {percent(e.ratios[k])}" if k < len(e.ratios) else ""
+    nearest = f"; the next explains {precise_percent(e.ratios[k])}" if k < len(e.ratios) else ""
     return k, f"{counted(k, 'component has', 'components have')} {what}{nearest}."
 
 
@@ -147,6 +146,6 @@ def by_broken_stick(e: Evidence) -> tuple[int | None, str]:
         every = "The only component explains" if k == 1 else f"All {k} components explain"
         return k, f"{every} more than expected under the broken-stick model."
     return k, (
-        f"Component {k + 1} explains {percent(e.ratios[k])}, less than the {percent(expected[k])} "
+        f"Component {k + 1} explains {precise_percent(e.ratios[k])}, less than the {precise_percent(expected[k])} "
         "expected under the broken-stick model."
     )

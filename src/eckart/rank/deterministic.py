@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from eckart.formatting import precise_percent
 from eckart.rank.edge import row_profile, tracy_widom, upper_edge
 from eckart.rank.evidence import Evidence
-from eckart.rank.verdict import percent
 
 _FEWEST = 8
 _ONE_ENTRY = 0.15
@@ -72,8 +72,9 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
     objection = _objection(e, k, edges)
     if objection is not None:
         return None, objection
-    noise = f"in {100 * e.options.level:g} % of cases, a component of pure noise explains at most {percent(edges[k])}"
-    return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {noise}."
+    share, edge = precise_percent(e.ratios[k]), precise_percent(edges[k])
+    noise = f"in {100 * e.options.level:g} % of cases, a component of pure noise explains at most {edge}"
+    return k, f"Component {k + 1} explains {share}; {noise}."
 
 
 def _objection(e: Evidence, k: int, edges: np.ndarray) -> str | None:

@@ -13,11 +13,11 @@ import numpy as np
 from eckart.arrays import Matrix, is_sparse
 from eckart.components.find import find_components
 from eckart.engine.backends.symmetric import leading_values
+from eckart.formatting import precise_percent
 from eckart.rank.edge import MEAN, STANDARD_DEVIATION, tracy_widom
 from eckart.rank.evidence import LARGEST_DENSE, Evidence
 from eckart.rank.resampling import flipped, permuted, rank_is_clear, until_clear
 from eckart.rank.sequential import sequential
-from eckart.rank.verdict import percent
 
 _GRAM = 1500
 _HORN, _USUAL = 99, 0.95
@@ -80,9 +80,10 @@ def _without_deflation(e: Evidence) -> tuple[int | None, str]:
             f"All {most} tested components explain more than those of {repeats} shuffled tables. There may be more."
         )
     k = int(np.argmin(above))
+    share, limit = precise_percent(e.ratios[k]), precise_percent(limits[k])
     return k, (
-        f"Component {k + 1} explains {percent(e.ratios[k])}; in {100 * e.options.level:g} % of shuffled tables, it "
-        f"explains at most {percent(limits[k])}. The table is too large to remove the components found so far, so "
+        f"Component {k + 1} explains {share}; in {100 * e.options.level:g} % of shuffled tables, it "
+        f"explains at most {limit}. The table is too large to remove the components found so far, so "
         "weaker components may be hidden."
     )
 

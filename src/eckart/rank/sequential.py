@@ -26,12 +26,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.engine.backends.symmetric import leading_values
-from eckart.formatting import counted
+from eckart.formatting import counted, precise_percent
 from eckart.rank.edge import MEAN, STANDARD_DEVIATION, tracy_widom
 from eckart.rank.evidence import Evidence
 from eckart.rank.noise import is_white
 from eckart.rank.remainder import Remainder, cross_products
-from eckart.rank.verdict import percent
 
 _FIRST = 8
 """Number of draws for a clear case."""
@@ -76,8 +75,8 @@ def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: st
             next_one = f"After removing {removed}, the next explains" if k else "The first component explains"
             of_residual = " of the residual" if k else ""
             return k, (
-                f"{next_one} {percent(step.ratio)}{of_residual}; in {100 * e.options.level:g} % of "
-                f"{what}, it explains at most {percent(step.limit)}."
+                f"{next_one} {precise_percent(step.ratio)}{of_residual}; in {100 * e.options.level:g} % of "
+                f"{what}, it explains at most {precise_percent(step.limit)}."
             )
     return None, f"All {last} components that can be tested explain more than those of {what}. There may be more."
 

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def percent(share: float) -> str:
-    """12.34 %, with three digits below one percent."""
-    return f"{100.0 * share:.2f} %" if share >= 0.01 else f"{100.0 * share:.3g} %"
-
-
 def _span(numbers: list[int]) -> str:
     return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 

@@ -13,6 +13,7 @@ from zarr.codecs import BloscCodec, GzipCodec, ZstdCodec
 
 import eckart as ek
 from eckart.errors import FileError, MemoryBudgetError
+from eckart.io.open_rows import open_rows
 
 PACKED = {
     "zstd3": (3, ZstdCodec()), "gzip3": (3, GzipCodec()), "blosc3": (3, BloscCodec()),
@@ -120,3 +121,12 @@ def test_chunks_in_files_with_holes_are_refused_before_they_are_read(tmp_path, k
     with chunk.open("r+b") as file:
         file.truncate(2**33)
     refused(path, "is damaged: it.* 8,589,934,592 bytes")
+
+
+def test_the_first_damage_is_reported_however_many_rows_are_read(tmp_path):
+    content = expanding("zstd3")
+    path = table_with(lambda _: content, tmp_path / "a.zarr", "zstd3")
+    (path / "c" / "0" / "0").write_bytes(b"damaged")
+    for rows in (10, 40):
+        with pytest.raises(FileError, match="Zstd decompression error"):
+            open_rows(path).read(0, rows)

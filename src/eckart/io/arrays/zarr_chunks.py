@@ -64,10 +64,15 @@ class ZarrChunks:
         """Refuse chunks of the rows start..stop that are larger than their values, stored or decoded."""
         step = self._pieces[0]
         for piece in range(start // step, -(-stop // step)):
-            if not self._checked[piece]:
+            if self._checked[piece]:
+                continue
+            try:
                 for file, offset, length in self._stored(piece * step, min((piece + 1) * step, self._array.shape[0])):
                     self._check_size(file, offset, length)
-                self._checked[piece] = True
+            except FileError:
+                _ = self._array[start : piece * step]  # the first damage is reported, however many rows are read
+                raise
+            self._checked[piece] = True
 
     def texts_size(self, most: int) -> int:
         """How many bytes the texts of an array take when decoded; counting stops beyond `most`."""

@@ -1,5 +1,6 @@
 """Results in notebooks and in print: HTML that parses, escaped names, and text that names the figures."""
 
+import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -54,6 +55,13 @@ def test_html_shows_the_figures(value: object, words: tuple[str, ...]) -> None:
     shown = text_of(value._repr_html_())  # type: ignore[attr-defined]
     assert all(word in shown for word in words), shown
     assert len(str(value)) > 40
+
+
+def test_names_are_aligned_left_and_numbers_right() -> None:
+    shown = ek.types.Table("t", ("name", "n"), (("a", 1.0),))._repr_html_()
+    cells = [cell.partition(">")[::2] for cell in re.split("<t[hd] ", shown)[1:]]
+    sides = {text.partition("<")[0]: "left" if "text-align:left" in style else "right" for style, text in cells}
+    assert sides == {"name": "left", "n": "right", "a": "left", "1.000": "right"}
 
 
 def test_names_are_escaped() -> None:

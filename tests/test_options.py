@@ -151,3 +151,17 @@ def test_flags_are_not_guessed_from_texts() -> None:
         with pytest.raises(ParameterError, match=f"{name}='no' is neither True nor False"):
             ek.decompose(X, k=1, **{name: "no"})
     np.testing.assert_array_equal(ek.decompose(X, k=1, scale=np.True_).values, ek.decompose(X, k=1, scale=True).values)
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan"), True, "0.5"])
+@pytest.mark.parametrize("name", ["explain", "error"])
+def test_shares_are_between_0_and_1(name, share):
+    with pytest.raises(ParameterError, match=f"{name}=.* is not a share") as caught:
+        ek.decompose(X, **{name: share})
+    assert caught.value.argument == name
+
+
+def test_a_share_determines_the_number_of_components():
+    d = ek.decompose(X, explain=0.9, scale=True)
+    values = np.linalg.svd((X - X.mean(axis=0)) / X.std(axis=0), compute_uv=False) ** 2
+    assert d.k == int(np.searchsorted(np.cumsum(values) / values.sum(), 0.9)) + 1

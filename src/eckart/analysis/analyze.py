@@ -343,6 +343,12 @@ def _outliers(d: Decomposition, advice: Recommendation, matrix: object) -> Outli
     return replace(found, lines=(why_these(d, advice), *found.lines)) if advice.k == 0 and found.lines else found
 
 
+def _why_none(d: Decomposition, matrix: object, *, meaningless: bool) -> str | None:
+    """Why no number of components is recommended for this kind of table; None if one may be."""
+    of_pairs = answer_for_pairs(map(code_of, d.notes), matrix) if d.method == "pca" else None
+    return of_pairs or (_NO_COMPONENTS if meaningless else None)
+
+
 def _gathered(
     d: Decomposition,
     choice: RankChoice | None,
@@ -356,9 +362,7 @@ def _gathered(
     meaningless = any(code_of(note) in ("long_table", "rating_lines") for note in d.notes)
     choice = None if meaningless else choice
     advice = recommend(d, choice)
-    if meaningless:
-        advice = replace(advice, k=None, explained=None, rule="", sentence=_NO_COMPONENTS)
-    if d.method == "pca" and (sentence := answer_for_pairs(map(code_of, d.notes), matrix)):
+    if sentence := _why_none(d, matrix, meaningless=meaningless):
         advice = replace(advice, k=None, explained=None, rule="", sentence=sentence)
     noticed = () if meaningless else data_notes(d, matrix, metadata)
     d = replace(d, notes=(*d.notes, *noticed, *dominant_rows(d, advice.k or 1)))

@@ -220,14 +220,13 @@ def _rank_limit(rows: int, columns: int, *, center: bool) -> int:
     return max(min(rows - 1 if center else rows, columns), 1)
 
 
-def _column_shares(d: Decomposition) -> np.ndarray | None:
-    """Shares of the columns in the total from the lengths that the model stores; None if it stores none."""
+def _column_shares(d: Decomposition, right: np.ndarray, ratios: np.ndarray, *, whole: bool) -> np.ndarray | None:
+    """Shares of the columns in the total, from the lengths that the model stores or from all components."""
     lengths = d.details.column_norms if isinstance(d.details, SVDDetails) else None
-    return None if lengths is None or d.norm <= 0.0 else (to_numpy(lengths).astype(np.float64) / d.norm) ** 2
-
-
-def _shares_of_all(right: np.ndarray, ratios: np.ndarray) -> np.ndarray:
-    """Shares of the columns in the total from all components, without rounding."""
+    if lengths is not None and d.norm > 0.0:
+        return (to_numpy(lengths).astype(np.float64) / d.norm) ** 2
+    if not whole or right.shape != (d.columns, len(ratios)):
+        return None
     shares = right**2 @ ratios
     return np.where(shares <= _ROUNDING**2, 0.0, shares)
 
@@ -244,9 +243,7 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     center = d.mean is not None
     rows = max(round(d.weight), 1)  # a row of weight 2 counts as two rows
     whole = len(ratios) >= _rank_limit(min(rows, d.rows), d.columns, center=center)
-    shares = _column_shares(d)
-    if shares is None and whole and right.shape == (d.columns, len(ratios)):
-        shares = _shares_of_all(right, ratios)
+    shares = _column_shares(d, right, ratios, whole=whole)
     varying = np.ones(d.columns, dtype=bool) if shares is None or not shares.any() else shares > 0.0
     columns, right = int(varying.sum()), right[varying] if len(right) == d.columns else right
     if center and d.scale is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -126,7 +126,8 @@ def parquet_rows(
         with reading(shown(state.path), kind="Parquet file"):
             ParquetPieces(state.path, roles.numbers, memory).check_sizes(PurePath(state.path).name, memory)
     refuse_empty(sum(counts), len(roles.columns), where)
-    return replace(_assembled(states, pieces, counts, roles, name, memory, parquet=True), memory=memory)
+    groups = _Pieces(states, pieces, counts, parquet=True)
+    return replace(_assembled(groups, roles, name, memory), memory=memory)
 
 
 def _difference(first: Any, second: Any) -> str:
@@ -150,8 +151,8 @@ def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str |
     with reading(shown(path), kind="Arrow file"):
         roles, counts = arrow_layout(state, shown(path), row_names, memory)
     refuse_empty(sum(counts), len(roles.columns), shown(path))
-    pieces = [(0, i) for i in range(len(counts))]
-    return _assembled((state,), pieces, counts, roles, name, memory, parquet=False)
+    pieces = _Pieces((state,), [(0, i) for i in range(len(counts))], counts, parquet=False)
+    return _assembled(pieces, roles, name, memory)
 
 
 def arrow_layout(
@@ -165,54 +166,53 @@ def arrow_layout(
     return roles, counts
 
 
-def _assembled(
-    states: tuple[FileState, ...],
-    pieces: list[tuple[int, int]],
-    counts: list[int],
-    roles: Roles,
-    name: str,
-    memory: int | None,
-    *,
-    parquet: bool,
-) -> ArrowRows:
-    pieces = list(itertools.compress(pieces, counts))  # without the empty ones
-    counts = [count for count in counts if count]
-    edges = (0, *itertools.accumulate(counts))
+class _Pieces(NamedTuple):
+    """Row groups or batches of some files as (file, number), and their numbers of rows."""
+
+    states: tuple[FileState, ...]
+    places: list[tuple[int, int]]
+    counts: list[int]
+    parquet: bool
+
+    def without_empty(self) -> _Pieces:
+        places = list(itertools.compress(self.places, self.counts))
+        return self._replace(places=places, counts=[count for count in self.counts if count])
+
+    def of_file(self, file: int) -> list[tuple[int, int]]:
+        """(number, rows) of the pieces of one file."""
+        return [
+            (number, count) for (owner, number), count in zip(self.places, self.counts, strict=True) if owner == file
+        ]
+
+
+def _assembled(pieces: _Pieces, roles: Roles, name: str, memory: int | None) -> ArrowRows:
+    pieces = pieces.without_empty()
+    edges = (0, *itertools.accumulate(pieces.counts))
     few = edges[-1] <= MOST_NAMES
     most = most_text(memory) if few else 0
-    texts = _texts(states, pieces, counts, roles, parquet, most) if few else None
+    texts = _texts(pieces, roles, most) if few else None
     metadata = source_of(roles, texts or {}, empty_matrix(roles), name).metadata
     if roles.texts and texts is None:
         note = names_dropped([roles.names[j] for j in roles.texts], most if few else None)
         metadata = replace(metadata, notes=(*metadata.notes, note))
     long = tuple(long_integers(roles.types))
-    return ArrowRows(states, tuple(pieces), edges, roles.numbers, roles.single, parquet, metadata, long)
+    return ArrowRows(
+        pieces.states, tuple(pieces.places), edges, roles.numbers, roles.single, pieces.parquet, metadata, long
+    )
 
 
-def _pieces_of(file: int, pieces: list[tuple[int, int]], counts: list[int]) -> list[tuple[int, int]]:
-    """(number, rows) of the pieces of one file."""
-    return [(group, count) for (owner, group), count in zip(pieces, counts, strict=True) if owner == file]
-
-
-def _texts(
-    states: tuple[FileState, ...],
-    pieces: list[tuple[int, int]],
-    counts: list[int],
-    roles: Roles,
-    parquet: bool,
-    most: int,
-) -> dict[int, pa.ChunkedArray] | None:
+def _texts(pieces: _Pieces, roles: Roles, most: int) -> dict[int, pa.ChunkedArray] | None:
     """The complete columns that name or label the rows; None if they take more than `most` bytes."""
     import pyarrow as pa
 
     if not roles.texts:
         return {}
-    kind, piece = ("Parquet file", "row group") if parquet else ("Arrow file", "batch")
+    kind, piece = ("Parquet file", "row group") if pieces.parquet else ("Arrow file", "batch")
     found: dict[int, list[pa.Array]] = {j: [] for j in roles.texts}
-    for number, state in enumerate(states):
+    for number, state in enumerate(pieces.states):
         with reading(shown(state.path), kind=kind):
-            reader = ParquetPieces(state.path, roles.texts) if parquet else ArrowPieces(state, roles.texts)
-            own = _pieces_of(number, pieces, counts)
+            reader = ParquetPieces(state.path, roles.texts) if pieces.parquet else ArrowPieces(state, roles.texts)
+            own = pieces.of_file(number)
             columns = text_columns(reader, own, shown(state.path), piece, most) if own else {}
             if columns is None:
                 return None

@@ -15,9 +15,8 @@ from eckart.engine.backends.base import Costs
 from eckart.engine.backends.csr_scipy import COMPILE_FROM
 from eckart.engine.backends.host import HostBackend
 from eckart.engine.iterated import iteration_seconds
-from eckart.engine.lanczos.restart import MOST_FROZEN
-from eckart.engine.lanczos.rounding import WIDTH
-from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
+from eckart.engine.lanczos.memory import BLOCKS_HELD, most_columns, room_for, within, working_bytes
+from eckart.engine.lanczos.terms import MOST_PROBES, NARROWEST
 from eckart.engine.solution import Request
 from eckart.engine.trial import Trial, trial_of
 from eckart.errors import MemoryBudgetError, ParameterError
@@ -59,18 +58,8 @@ _FEW = {"float32": 6, "float64": 12}
 """Up to this many components, blocks of eight columns take more passes but less time on dense data in memory; in
 float32 passes cost less than the work between them.
 """
-_NARROWEST, _ENOUGH_STEPS, _LEAST_STEPS, _LEAST_PROBES = 8, 16, 6, 128
-"""Width of blocks, steps between restarts that suffice for most spectra, and the minimum steps and columns of a useful
-proof phase.
-"""
-_KEPT_BY_ALLOCATORS = 1.25
-"""Measured ratio of process memory to array memory: freed memory is not returned immediately."""
-_COMPILED_LOOPS = 80_000_000
-"""Bytes used by the compiler of the loops for sparse rows; bases shrink by up to a quarter to make room for it."""
 _READ_RATE = 1.5e9
 """Bytes per second from a disk."""
-_BLOCKS_HELD = 4
-"""Number of blocks in memory at a time: the current one, those read ahead, and their products."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +191,7 @@ def _choose_for_blocks(
         cost, choice = options[name]
         passes = 2 * choice.passes if wide else choice.passes
         costs[name] = max(cost, passes * size / _READ_RATE)
-        peak = choice.peak_bytes + _BLOCKS_HELD * shape.block_bytes
+        peak = choice.peak_bytes + BLOCKS_HELD * shape.block_bytes
         why = f"{choice.why} The rows are read in blocks of {shape.block_bytes / 1e6:.3g} MB."
         options[name] = (cost, replace(choice, passes=passes, peak_bytes=peak, why=why))
     if solver not in ("auto", *costs):
@@ -294,21 +283,16 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
     probes, room = MOST_PROBES, None
     if memory is not None:
-        room = _room(shape, memory)
-        block, capacity, probes = _within(shape, k, block, capacity, room)
+        room = room_for(shape, memory)
+        block, capacity, probes = within(shape, k, block, capacity, room)
     steps = (9 if request.tolerance >= 1e-6 else 11) * (8 if request.smallest else 1)
     cost = _lanczos_cost(shape, block + 5, steps) + (0.0 if known else steps * 0.01)
-    peak = _lanczos_bytes(shape, k, block, capacity, probes)
+    peak = working_bytes(shape, k, block, capacity, probes)
     single = _begins_with_vectors(shape, request) and memory is None
     passes = _VECTORS_IN_CACHE[0] + _VECTORS_IN_CACHE[1] * k if single else steps
     why = _lanczos_reason(request.k, n, block, passes, single=single)
-    most = 0 if known else _most(shape, k, block, capacity, probes, room)
+    most = 0 if known else most_columns(shape, k, block, capacity, probes, room)
     return cost, Choice("lanczos", passes, peak, why, block, capacity, probes, most, single=single)
-
-
-def _room(shape: Shape, memory: int) -> int:
-    """Bytes that blocks of the data and compiled loops leave to the basis."""
-    return memory - _BLOCKS_HELD * shape.block_bytes - (min(_COMPILED_LOOPS, memory // 4) if shape.sparse else 0)
 
 
 def _lanczos_reason(k: int | None, size: int, block: int, passes: float, *, single: bool) -> str:
@@ -352,48 +336,6 @@ def _lanczos_cost(shape: Shape, width: int, steps: int) -> float:
     return steps * (read + 0.004) + basis
 
 
-def _most(shape: Shape, k: int, block: int, capacity: int, probes: int, room: int | None) -> int:
-    """Columns to which a basis of `capacity` may grow, by doubling, within `room` bytes."""
-    while capacity < shape.short:
-        larger = min(shape.short, 2 * capacity)
-        if room is not None and _lanczos_bytes(shape, larger // 6, block, larger, probes) > room:
-            break
-        capacity = larger
-    return capacity
-
-
-def _lanczos_bytes(shape: Shape, k: int, block: int, capacity: int, probes: int) -> int:
-    """Working memory of block Lanczos: bases, proof phases, blocks, and columns for measuring rounding.
-
-    If there is room, the last proof phase is kept while the next one runs.
-    """
-    n, width = shape.short, block + PROBES
-    phase = min(n, probes) + min(k + MOST_FROZEN, capacity)
-    kept = max(k + block // 2, min(2 * k, capacity // 2))
-    tall = n * (capacity + kept + (2 if probes == MOST_PROBES else 1) * phase + 4 * WIDTH + 8 * width)
-    long_side = 3 * shape.long * width if shape.columns > shape.rows else 0  # A^T Q, if the rows are the short side
-    return int(_KEPT_BY_ALLOCATORS * 8 * (tall + 6 * capacity**2 + long_side))
-
-
-def _within(shape: Shape, k: int, block: int, capacity: int, room: int) -> tuple[int, int, int]:
-    """(block, capacity, probes) of the largest bases that fit into `room` bytes; the smallest useful ones if none do.
-
-    A smaller basis restarts earlier and takes more passes, with the same proof at the end. Narrower blocks allow more
-    steps between restarts, which matters more than their width.
-    """
-    if _lanczos_bytes(shape, k, block, capacity, MOST_PROBES) <= room:
-        return block, capacity, MOST_PROBES
-    block = min(block, _NARROWEST)
-    least, enough = (min(capacity, 2 * k + steps * (block + PROBES)) for steps in (_LEAST_STEPS, _ENOUGH_STEPS))
-    columns = [*range(capacity, enough, -PROBES), *range(enough, least, -PROBES), least]
-    few = sum(count > enough for count in columns)  # a proof phase is dropped once the basis is small
-    for index, count in enumerate(columns):
-        probes = int(np.clip(MOST_PROBES - PROBES * (1 + max(index - few, 0)), _LEAST_PROBES, MOST_PROBES))
-        if _lanczos_bytes(shape, k, block, count, probes) <= room:
-            return block, count, probes
-    return block, least, _LEAST_PROBES
-
-
 def block_width(k: int, size: int, given: tuple[int, int] | None = None, *, few: int = 0) -> int:
     """Wide enough for few passes, narrow enough for a deep basis: about three quarters of k, in steps of eight.
 
@@ -403,5 +345,5 @@ def block_width(k: int, size: int, given: tuple[int, int] | None = None, *, few:
     if given is not None:
         return max(1, min(given[0 if k <= 16 else 1], size))
     if k <= few:
-        return max(1, min(_NARROWEST, size))
+        return max(1, min(NARROWEST, size))
     return max(1, min(8 * max(2, round(0.75 * k / 8)), 64, size))

@@ -18,6 +18,8 @@ MOST_PASSES = 48
 """Its passes, at most."""
 MOST_PROBES = PROBES * MOST_PASSES
 """Maximum number of columns of its basis."""
+NARROWEST = 8
+"""Number of columns of the narrowest blocks."""
 
 
 @dataclass(frozen=True)

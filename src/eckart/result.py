@@ -52,11 +52,12 @@ class Certificate:
     explained : tuple of float
         Lower and upper bound. The result explains at least the lower bound, as a share of ||A||^2. No result with the
         same number of components can explain more than the upper bound. For the smallest components, the two numbers
-        bound the share that they explain. A is the centred, scaled and weighted matrix.
+        bound the share that they explain. A is the centred, scaled and weighted matrix. If the approximation of 'cur'
+        or 'nmf' is worse than a matrix of zeros, the lower bound is 0.
     lower : array of shape (k,)
-        Lower bounds on the singular values.
+        Lower bounds on the singular values. For 'cur', lower bounds on the lengths of the chosen columns.
     upper : array of shape (k,)
-        Upper bounds on the singular values.
+        Upper bounds on the singular values. For 'cur', upper bounds on the lengths of the chosen columns.
     residuals : array of shape (k,)
         Upper bounds on ||A^T A v - s^2 v|| / s_1^2 for each component v with singular value s, where s_1 is the largest
         singular value.

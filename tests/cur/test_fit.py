@@ -395,16 +395,46 @@ def test_a_loaded_cur_takes_tensors_and_a_cur_of_tensors_takes_only_them(tmp_pat
 
 
 @pytest.mark.parametrize("select", ["norm", "pivot"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_stated_error_allows_for_subnormal_numbers(select, seed):
-    """Scaled columns of numbers of 1e-315 are rounded to units of 5e-324."""
-    table = np.random.default_rng(seed).standard_normal((30, 12)) * 1e-315
-    d = ek.decompose(table, "cur", k=12, select=select)
-    exact = np.ldexp(table.astype(np.longdouble), 1046)
-    columns = np.ldexp(np.asarray(d.details.C).astype(np.longdouble), 1046)
-    error = np.sqrt(((exact - columns @ d.right.T.astype(np.longdouble)) ** 2).sum() / (exact**2).sum())
+def test_the_stated_errors_allow_for_subnormal_numbers(select, dtype, seed):
+    """Scaled columns and rows of numbers of 1e-315 are rounded to units of 5e-324, and so is the norm."""
+    size, up = (1e-42, 140) if dtype == "float32" else (1e-315, 1046)
+    table = (np.random.default_rng(seed).standard_normal((30, 12)) * size).astype(dtype)
+    d = ek.decompose(table, "cur", k=12 if seed else 7, select=select)
+    exact = np.ldexp(table.astype(np.longdouble), up)
+    columns, right = np.ldexp(np.asarray(d.details.C).astype(np.longdouble), up), d.right.astype(np.longdouble)
+    norm = np.sqrt((exact**2).sum())
+    error = np.sqrt(((exact - columns @ right.T) ** 2).sum()) / norm
     rounding = d.details.error_rounding / d.norm
-    assert abs(error - d.details.relative_error) <= rounding < 1e-3
+    returned = np.finfo(dtype).eps * np.linalg.norm(d.right) * np.sqrt((columns**2).sum()) / norm
+    assert abs(error - d.details.relative_error) <= rounding + returned < 0.2
+    best = np.linalg.norm(np.linalg.svd(exact.astype(float), compute_uv=False)[d.details.k :])
+    low, high = (float(np.ldexp(np.longdouble(bound), up)) for bound in d.details.best_error)
+    assert low <= best * (1 + 1e-14)
+    assert best <= high * (1 + 1e-14) + 1e-14 * norm
+
+
+def test_rows_that_are_rounded_to_subnormal_numbers_belong_to_the_error():
+    rng = np.random.default_rng(3)
+    for seed in range(6):
+        table = (rng.random((9, 40)) * 1e-42).astype("float32")
+        details = ek.decompose(table, "cur", k=3, select="norm", core="best", rng=seed).details
+        exact, columns, rows = (np.ldexp(part.astype(np.longdouble), 140) for part in (table, details.C, details.R))
+        core = details.core
+        left, middle = columns @ core.left / core.left_values.astype(np.longdouble), core.middle / np.longdouble(1)
+        product = np.ldexp((left @ middle / core.right_values) @ (core.right.T @ rows), -140)
+        error = np.sqrt(((exact - product) ** 2).sum())
+        assert abs(error - np.ldexp(np.longdouble(details.error), 140)) <= np.ldexp(details.error_rounding, 140)
+
+
+def test_an_approximation_worse_than_zeros_is_noted():
+    table = np.cos(np.arange(25) * np.arccos(np.linspace(-1, 1, 9))[:, None])
+    d = ek.decompose(table, "cur", k=1, core="intersection", rng=3)
+    assert d.details.relative_error > 1.0
+    assert d.certificate.explained[0] == 0.0
+    assert any(note.code == "worse_than_zero" and "core='best'" in note for note in d.notes)
+    assert not any(note.code == "worse_than_zero" for note in ek.decompose(table, "cur", k=1, rng=3).notes)
 
 
 def test_no_ratio_is_stated_where_the_best_error_may_be_zero():

@@ -296,6 +296,12 @@ def rounding(
     return off * total / (math.sqrt(error_squared) + math.sqrt(least)) if least > 0.0 else math.sqrt(off * total)
 
 
+def length(core: Core) -> float:
+    """Bound of ||U||_F: the outer factors are orthonormal."""
+    middle = to_numpy(core.middle) / to_numpy(core.left_values)[:, None] / to_numpy(core.right_values)
+    return float(np.linalg.norm(middle))
+
+
 def core_rounding(core: Core, columns: float, rows: float, *, best: bool) -> float:
     """Bound of the error of C U R from rounding the factors of U to float64, for ||C|| <= columns and ||R|| <= rows.
 

@@ -78,7 +78,7 @@ class RankComponents:
             return 1.0, 1.0
         if k == self.found.k and not self.whole:
             return certificate.explained
-        squares = [(np.asarray(bound) / norm) ** 2 for bound in (certificate.lower, certificate.upper)]
+        squares = [(np.asarray(bound) / size) ** 2 for bound, size in zip(certificate.values, _around(norm), strict=True)]
         low, high = (float(np.sum(part[:k])) for part in squares)
         beyond = (k - self.found.k) * float(squares[1][-1]) if k > self.found.k else 0.0
         return min(1.0, low), min(1.0, max(low, high + beyond))
@@ -88,10 +88,17 @@ class RankComponents:
         certificate, norm = self.found.certificate, self.found.norm
         if self.whole and certificate is not None and norm > 0.0:
             # All values left out are known, so no difference is needed.
-            low, high = (float(np.linalg.norm(np.asarray(part)[k:] / norm)) for part in certificate.values)
+            sides = zip(certificate.values, _around(norm), strict=True)
+            low, high = (float(np.linalg.norm(np.asarray(part)[k:] / size)) for part, size in sides)
             return low, high
         low, high = self.captured(k)
         return max(0.0, 1.0 - high) ** 0.5, max(0.0, 1.0 - low) ** 0.5
+
+
+def _around(norm: float) -> tuple[float, float]:
+    """Divisors of lower and upper bounds: a subnormal norm is off by half the smallest number."""
+    smallest = float(np.finfo(np.float64).smallest_subnormal)
+    return norm + smallest, max(norm - smallest, smallest)
 
 
 @dataclass(frozen=True)
@@ -186,9 +193,29 @@ def fit(
     if seen.total > 0.0:
         wide = float(np.linalg.norm(seen.triangle[:, : seen.count]))
         high = float(np.linalg.norm(space.values))
-        rounding += cur_core.core_rounding(core, wide, high, best=wanted.core == "best") / seen.total**0.5
+        off = cur_core.core_rounding(core, wide, high, best=wanted.core == "best")
+        off += _of_subnormal(opened, core, space, wide, (columns.scales, rows.scales))
+        rounding += off / seen.total**0.5
     asked = wanted.counts(k, opened.matrix.shape)
     return Found(k, columns, rows, core, space, seen, stored, kept, error, rounding, asked, (rank, row_rank))
+
+
+def _of_subnormal(
+    opened: Opened, core: Core, space: RowSpace, wide: float, scales: tuple[np.ndarray, np.ndarray]
+) -> float:
+    """The error from rounding to subnormal numbers, for ||C|| <= wide: entries of scaled columns C and of scaled rows
+    R, and the error itself, are off by 2^-1074 each (2^-149 in float32).
+
+    C U R is then off by |dC| |U R| + |C + dC| |U| |dR|.
+    """
+    if opened.exponent <= 0:
+        return 0.0
+    unit = float(np.ldexp(1.0, (-149 if _precision(opened) == "float32" else -1074) + opened.exponent))
+    height, width = (
+        unit * math.sqrt(side * np.sum(given != 1.0)) for side, given in zip(opened.matrix.shape, scales, strict=True)
+    )
+    image = float(np.linalg.norm(core.before(space.right * space.values)))
+    return unit + height * image + (wide + height) * cur_core.length(core) * width
 
 
 def working_bytes(opened: Opened, wanted: CURSettings, k: int) -> int:

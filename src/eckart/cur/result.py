@@ -23,6 +23,7 @@ from eckart.errors import NotFiniteError
 from eckart.formatting import counted, percent
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition
+from eckart.wording import assigned
 
 
 def assemble(
@@ -43,7 +44,6 @@ def assemble(
     scaled_rows = scaled_rows * from_numpy(found.rows.scales, scaled_rows)[:, None]
     image = cur_core.times_rows(found.core, found.space, best=wanted.core == "best", rows=scaled_rows)
     notes = _notes(found, wanted)
-    found = replace(found, rounding=found.rounding + _of_subnormal(opened, found, image))
     metadata = opened.metadata
     unit = np.where(lengths > 0.0, lengths, 1.0)
     assert components.found.plan is not None
@@ -75,19 +75,6 @@ def assemble(
     )
 
 
-def _of_subnormal(opened: Opened, found: Found, image: Array) -> float:
-    """The error from rounding to subnormal numbers: scaled columns C and the errors are off by 2^-1074 each.
-
-    C U R is then off by |dC| |U R|, and U R is the `image`.
-    """
-    single = str(opened.matrix.dtype).endswith("float32")
-    unit = float(np.ldexp(1.0, (-149 if single else -1074) + opened.exponent))
-    xp = namespace(image)
-    size = float(np.sqrt(opened.matrix.shape[0] * image.shape[0])) * float(xp.sqrt(xp.sum(image * image)))
-    total = float(np.sqrt(found.seen.total))
-    return unit * (1.0 + size) / total if opened.exponent > 0 and total > 0.0 else 0.0
-
-
 def _details(
     opened: Opened, components: RankComponents, found: Found, wanted: CURSettings, norm: float, C: object, R: object
 ) -> CURDetails:
@@ -106,10 +93,15 @@ def _details(
         C=as_sparse(C) if isinstance(C, DeviceCsr) else C, R=as_sparse(R) if isinstance(R, DeviceCsr) else R,
         core=factor_of(core, opened.matrix.prototype),
         error=error * norm, error_rounding=slack * norm + float(np.spacing(error * norm)), relative_error=error,
-        best_error=(low * norm, high * norm), ratio=ratio, bounds=_bounds(components, found, wanted, norm),
+        best_error=(_outwards(low * norm, 0.0), _outwards(high * norm, np.inf)), ratio=ratio, bounds=_bounds(components, found, wanted, norm),
         chosen_column_names=_chosen_names(metadata.column_names, columns.indices),
         chosen_row_names=_chosen_names(metadata.row_names, rows.indices),
     )  # fmt: skip
+
+
+def _outwards(bound: float, away: float) -> float:
+    """A bound in the units of the data, where it may be subnormal and thus rounded."""
+    return float(np.nextafter(bound, away)) if bound > 0.0 else 0.0
 
 
 def _chosen_names(names: tuple[str, ...] | None, indices: np.ndarray) -> tuple[str, ...] | None:
@@ -234,6 +226,19 @@ def shortages(found: Found, wanted: CURSettings) -> list[Note]:
 def _notes(found: Found, wanted: CURSettings) -> tuple[Note, ...]:
     if found.seen.total == 0.0:
         return (Note("zero_matrix", "The matrix is zero, so any column and any row explain it."),)
+    return (*_worse_than_zero(found, wanted), *_notes_on_choice(found, wanted))
+
+
+def _worse_than_zero(found: Found, wanted: CURSettings) -> tuple[Note, ...]:
+    if found.error <= 1.0:
+        return ()
+    text = "The error is larger than the norm of the data, so the approximation explains 0 % of them."
+    if wanted.core == "intersection":
+        text = f"{text} The intersection is nearly singular. Use {assigned('core', 'best')}."
+    return (Note("worse_than_zero", text),)
+
+
+def _notes_on_choice(found: Found, wanted: CURSettings) -> tuple[Note, ...]:
     if wanted.select != "norm":
         return tuple(shortages(found, wanted))
     drawn = (("columns", found.columns, found.rank[0]), ("rows", found.rows, found.rank[1]))

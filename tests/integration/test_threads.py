@@ -163,3 +163,16 @@ def test_incremental_pca() -> None:
         return [model.components_.tobytes(), model.singular_values_.tobytes(), model.transform(data).tobytes()]
 
     assert_same_bits(work)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_rows_from_scores_and_the_probabilistic_model(dtype: str) -> None:
+    data = table((700, 900), dtype)
+    model = ek.PCA(20, whiten=True, scale=True).fit(data)
+    scores = model.transform(data)
+
+    def work() -> list[bytes]:
+        found = [model.inverse_transform(scores), model.get_covariance(), model.get_precision()]
+        return [array.tobytes() for array in (*found, model.score_samples(data))]
+
+    assert_same_bits(work)

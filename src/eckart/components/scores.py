@@ -97,7 +97,8 @@ def open_new_rows(d: Decomposition, data: object) -> Opened:
 def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, whiten: bool = False) -> Array:
     """Rows from scores: (scores right^T) scale + mean."""
     d = decomposition
-    plain = plain_rows(d, scores, True if whiten else None)
+    with np.errstate(over="ignore", under="ignore"):
+        plain = plain_rows(d, scores, whitening(d) if whiten else None)
     if plain is not None:
         return plain
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores

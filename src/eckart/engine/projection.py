@@ -90,13 +90,23 @@ def _sparse_product(data: Matrix, factor: np.ndarray) -> np.ndarray:
     return matmat(RowBlocks(data, str(data.dtype)), factor)
 
 
-def plain_rows(d: Decomposition, scores: object, whitening: object) -> np.ndarray | None:
-    """(scores V^T) scale + mean for a NumPy array of floats; None if the general method must decide."""
-    if type(scores) is not np.ndarray or scores.ndim != 2 or scores.shape[1] != d.k or scores.dtype != d.right.dtype:
+def plain_rows(d: Decomposition, scores: object, whitening: Array | None) -> np.ndarray | None:
+    """(scores V^T) scale + mean for a NumPy array of floats; None if the general method must decide.
+
+    `whitening` is what the scores were divided by, or None.
+    """
+    if type(scores) is not np.ndarray or not _are_floats(scores) or scores.shape[1] != d.k or not scores.shape[0]:
         return None
-    if not isinstance(d.right, np.ndarray) or d.scale is not None or whitening is not None or not scores.shape[0]:
+    if not isinstance(d.right, np.ndarray):
         return None
-    return _product(scores, d.right.T, None, None if d.mean is None else -d.mean, measure=False)[0]
+    dtype, factor = np.result_type(scores, d.right), d.right
+    if whitening is not None or d.scale is not None:
+        factor = np.asarray(factor, np.float64)
+        factor = factor if whitening is None else factor * np.asarray(whitening, np.float64)
+        factor = factor if d.scale is None else factor * np.asarray(d.scale, np.float64)[:, None]
+    offset = None if d.mean is None else -np.asarray(d.mean, dtype)
+    rows, _ = _product(scores.astype(dtype, copy=False), factor.astype(dtype, copy=False).T, None, offset, measure=False)
+    return rows
 
 
 def _product(

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace
+from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace
 from eckart.components.scores import null_level, open_new_rows
 from eckart.documentation import document
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
@@ -21,6 +21,8 @@ from eckart.engine.backends.cuda.gather import dense
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, stored
+from eckart.engine.parallel import each
+from eckart.engine.threads import one_blas_thread
 from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
 from eckart.pca.constants import LIKELIHOOD_ROWS
@@ -84,12 +86,18 @@ class ProbabilisticMixin:
         opened = open_new_rows(d, take(self, X, reset=False))
         data = opened.matrix
         variances, noise = _invertible(d, model_noise(d))
-        starts = range(0, data.shape[0], LIKELIHOOD_ROWS)
-        blocks = (_dense(opened, start, min(start + LIKELIHOOD_ROWS, data.shape[0])) for start in starts)
+        pieces: dict[int, Array] = {}
+
+        def step(start: int) -> None:
+            block = _dense(opened, start, min(start + LIKELIHOOD_ROWS, data.shape[0]))
+            pieces[start] = _squared_distances(d, block, variances, noise)
+
+        starts = list(range(0, data.shape[0], LIKELIHOOD_ROWS))
+        shared = data.resident and is_numpy(variances)
         with np.errstate(over="ignore", invalid="ignore"):
-            pieces = [_squared_distances(d, block, variances, noise) for block in blocks]
+            each(step, starts, workers=None if shared else 1)
         xp = namespace(variances)
-        distances = xp.concat(pieces)
+        distances = xp.concat([pieces[start] for start in starts])
         if bool(xp.any(xp.isnan(distances))):
             refuse_not_finite(stored(opened), opened.metadata)
         logarithm = float(xp.sum(xp.log(variances))) + (d.columns - d.k) * math.log(noise or 1.0)
@@ -152,7 +160,8 @@ def _rotated(d: Decomposition, values: Array, rest: float, scale: Array | None) 
     xp = namespace(d.right)
     right = astype(d.right, xp.float64)
     identity = from_numpy(np.eye(d.columns), right)
-    result = (right * (values - rest)) @ right.T + rest * identity
+    with one_blas_thread():  # more threads would sum in another order
+        result = (right * (values - rest)) @ right.T + rest * identity
     if scale is not None:
         result = result * scale[:, None] * scale[None, :]
     return astype(result, d.right.dtype)

@@ -78,7 +78,8 @@ class RankComponents:
             return 1.0, 1.0
         if k == self.found.k and not self.whole:
             return certificate.explained
-        squares = [(np.asarray(bound) / size) ** 2 for bound, size in zip(certificate.values, _around(norm), strict=True)]
+        sides = zip(certificate.values, _around(norm), strict=True)
+        squares = [(np.asarray(bound) / size) ** 2 for bound, size in sides]
         low, high = (float(np.sum(part[:k])) for part in squares)
         beyond = (k - self.found.k) * float(squares[1][-1]) if k > self.found.k else 0.0
         return min(1.0, low), min(1.0, max(low, high + beyond))

@@ -93,7 +93,8 @@ def _details(
         C=as_sparse(C) if isinstance(C, DeviceCsr) else C, R=as_sparse(R) if isinstance(R, DeviceCsr) else R,
         core=factor_of(core, opened.matrix.prototype),
         error=error * norm, error_rounding=slack * norm + float(np.spacing(error * norm)), relative_error=error,
-        best_error=(_outwards(low * norm, 0.0), _outwards(high * norm, np.inf)), ratio=ratio, bounds=_bounds(components, found, wanted, norm),
+        best_error=(_outwards(low * norm, 0.0), _outwards(high * norm, np.inf)), ratio=ratio,
+        bounds=_bounds(components, found, wanted, norm),
         chosen_column_names=_chosen_names(metadata.column_names, columns.indices),
         chosen_row_names=_chosen_names(metadata.row_names, rows.indices),
     )  # fmt: skip

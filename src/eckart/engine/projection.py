@@ -105,8 +105,8 @@ def plain_rows(d: Decomposition, scores: object, whitening: Array | None) -> np.
         factor = factor if whitening is None else factor * np.asarray(whitening, np.float64)
         factor = factor if d.scale is None else factor * np.asarray(d.scale, np.float64)[:, None]
     offset = None if d.mean is None else -np.asarray(d.mean, dtype)
-    rows, _ = _product(scores.astype(dtype, copy=False), factor.astype(dtype, copy=False).T, None, offset, measure=False)
-    return rows
+    scores, back = scores.astype(dtype, copy=False), factor.astype(dtype, copy=False).T
+    return _product(scores, back, None, offset, measure=False)[0]
 
 
 def _product(

@@ -97,3 +97,14 @@ def test_pairs_rated_several_times(form, rating, kept, tmp_path):
     printed = CliRunner().invoke(main, ["recommend", str(tmp_path / "lines.csv"), "--row", "a"])
     assert printed.exit_code == 0, printed.output
     assert found.note_ in printed.output
+
+
+def test_three_measurements_are_not_a_list(tmp_path):
+    """Ages at two times and an outcome: no pair of ages repeats, but hardly any age does."""
+    rng = np.random.default_rng(12)
+    entry = rng.integers(200, 500, 45)
+    path = tmp_path / "x.csv"
+    table = pd.DataFrame({"ageentry": entry, "age": entry + rng.integers(5, 60, 45), "death": rng.integers(0, 2, 45)})
+    assert table["age"].nunique() < 45 > table["ageentry"].nunique()
+    table.to_csv(path, index=False)
+    assert not {"rating_lines", "long_table"} & {note.code for note in ek.analyze(path).decomposition.notes}

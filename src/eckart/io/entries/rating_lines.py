@@ -1,8 +1,9 @@
 """Tables with one rating per line: row, column, rating, and perhaps the time of the rating.
 
 Texts or numbers identify the row and the column. Numbers do so only if the names of the columns say it, or if the table
-has the form of such a list: no pair of numbers repeats, each number does, and there are more different rows or columns
-than ratings.
+has the form of such a list: no pair of numbers repeats, each number occurs twice on average, and there are more
+different rows or columns than ratings. Two measurements of a few dozen rows may have no equal pair either, but their
+values hardly repeat.
 
 A pair that occurs several times has the latest of its ratings if the lines have times, otherwise their mean: the
 squared error of all its lines is least there.
@@ -149,8 +150,7 @@ def _is_list(who: np.ndarray, what: np.ndarray, values: np.ndarray) -> bool:
     return (
         lines >= _FEWEST
         and max(len(rows), len(columns)) > different
-        and len(rows) < lines
-        and len(columns) < lines
+        and 2 * max(len(rows), len(columns)) <= lines
         and len(np.unique(i * len(columns) + j)) == lines
     )
 

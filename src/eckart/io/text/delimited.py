@@ -194,7 +194,8 @@ def refuse_stray_quote(data: bytes, body: int, delimiter: str, name: str, line: 
 def leave_out(column: str) -> str:
     """How to leave out a column with an invalid cell."""
     without = either("columns=[...] with the others", f"--drop {shlex.quote(column)}")
-    return f" To leave the column out, use {without}."
+    label = either("", f" To use it as a label, use --labels {shlex.quote(column)}.")
+    return f" To leave the column out, use {without}.{label}"
 
 
 def _mark(layout: Layout) -> str:

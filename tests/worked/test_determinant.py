@@ -29,7 +29,7 @@ def test_a_swap_does_not_change_the_matrix_of_the_step_before() -> None:
 
 def test_the_last_determinant_and_its_division_are_written_out() -> None:
     text = worked.determinant("0 2 1; 3 0 -1; 1 4 0").at("full").text()
-    assert "det(B) = (6) (1) - (3) (12)" in text
-    assert "det(A) = -(-30) / (3) = 10" in text
+    assert "det(B) = 6 · 1 - 3 · 12" in text
+    assert "det(A) = -(-30) / 3 = 10" in text
     assert "Products with a factor 0 are left out." in text
     assert "left out" not in worked.determinant("1 2 3; 4 5 6; 7 8 10").at("full").text()

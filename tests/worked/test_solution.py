@@ -148,7 +148,7 @@ def test_levels_of_detail(solutions: dict[str, Solution]) -> None:
     brief, normal, full = (solution.at(level).text() for level in ("brief", "normal", "full"))
     assert len(brief) < len(normal) < len(full)
     assert "Check" not in brief
-    assert "det(M - λ I) = (2 - λ) (2 - λ) - (1) (3)" in full
+    assert "det(M - λ I) = (2 - λ) (2 - λ) - 1 · 3" in full
     assert "-√3 x_1 + x_2 = 0" in full
     assert "R_2 ← R_2 - 3 R_1" in full
     assert all(line in full for line in solution.at("normal").text().splitlines() if line.startswith("    λ"))
@@ -156,7 +156,7 @@ def test_levels_of_detail(solutions: dict[str, Solution]) -> None:
 
 def test_power_iteration_writes_out_the_first_multiplication(solutions: dict[str, Solution]) -> None:
     normal, full = (solutions["power_iteration"].at(level).text() for level in ("normal", "full"))
-    assert "(A x_0)_1 = (-3) (1) + (1) (1) = -2" in full
+    assert "(A x_0)_1 = (-3) · 1 + 1 · 1 = -2" in full
     assert "x_1 = (-2√5/5, -√5/5)" in full
     assert "(A x_0)_1" not in normal
 
@@ -164,8 +164,8 @@ def test_power_iteration_writes_out_the_first_multiplication(solutions: dict[str
 def test_full_detail_of_larger_ones() -> None:
     four = worked.determinant("2 1 0 3; 1 4 2 1; 0 5 6 1; 1 1 1 2").at("full").text(width=200)
     assert "cofactors along row 1" in four
-    assert "M_(1,1) = (4) (6) (2)" in four
-    assert "b_(1,1) = (2) (4) - (1) (1) = 7" in four
+    assert "M_(1,1) = 4 · 6 · 2" in four
+    assert "b_(1,1) = 2 · 4 - 1 · 1 = 7" in four
     assert "Sarrus" in worked.eigen("1 3 5; 2 4 1; 6 1 9").at("full").text()
     cube = worked.eigen("0 0 24; 1 0 0; 0 1 0").at("full").text()
     assert "λ = 2∛3" in cube

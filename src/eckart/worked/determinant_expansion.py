@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from eckart.worked.messages import tr
-from eckart.worked.numerals import is_exact, text_number
+from eckart.worked.numerals import is_exact, product_text, text_number
 from eckart.worked.solution import Equation, Step
 
 _DEEPEST = 4
@@ -23,7 +23,7 @@ def expansion_steps(m: sp.Matrix, name: str = "det") -> tuple[Step, ...]:
 
 
 def _two(m: sp.Matrix, name: str) -> Step:
-    line = f"{_factor(m[0, 0])} {_factor(m[1, 1])} - {_factor(m[0, 1])} {_factor(m[1, 0])}"
+    line = f"{product_text(m[0, 0], m[1, 1])} - {product_text(m[0, 1], m[1, 0])}"
     value = sp.expand(m[0, 0] * m[1, 1] - m[0, 1] * m[1, 0])
     return Step(
         tr("The product along one diagonal minus the product along the other."),
@@ -40,7 +40,7 @@ def _sarrus(m: sp.Matrix, name: str) -> Step:
         for order in orders:
             entries = [m[i, j] for i, j in enumerate(order)]
             if 0 not in entries:
-                terms.append(f"{sign} " + " ".join(_factor(entry) for entry in entries))
+                terms.append(f"{sign} {product_text(*entries)}")
     line = " ".join(terms).removeprefix("+ ") or "0"
     statement = tr("Rule of Sarrus: three products along the falling diagonals minus three along the rising ones.")
     remark = tr("Products with a factor 0 are left out.") if 0 < len(terms) < 6 else ""
@@ -55,7 +55,7 @@ def _cofactors(m: sp.Matrix, name: str) -> tuple[Step, ...]:
         if m[row, j] == 0:
             continue
         sign = "+" if (row + j) % 2 == 0 else "-"
-        terms.append(f"{sign} {_factor(m[row, j])} M_{{{row + 1},{j + 1}}}")
+        terms.append(f"{sign} {product_text(m[row, j])} · M_{{{row + 1},{j + 1}}}")
         minor = m.minor_submatrix(row, j)
         steps.append(_sarrus(minor, f"M_{{{row + 1},{j + 1}}}"))
     line = " ".join(terms).removeprefix("+ ") or "0"
@@ -75,7 +75,7 @@ def chio_steps(a: sp.Matrix) -> tuple[Step, ...]:
     for i in range(a.rows - 1):
         for j in range(a.cols - 1):
             parts = (a[0, 0], a[i + 1, j + 1], a[0, j + 1], a[i + 1, 0])
-            shown = f"{_factor(parts[0])} {_factor(parts[1])} - {_factor(parts[2])} {_factor(parts[3])}"
+            shown = f"{product_text(*parts[:2])} - {product_text(*parts[2:])}"
             value = text_number(sp.expand(parts[0] * parts[1] - parts[2] * parts[3]))
             lines.append(Equation("", f"$b_{{{i + 1},{j + 1}}} = {shown} = {value}$"))
     return (Step(tr("Each entry of $B$ is a 2 x 2 determinant that contains the pivot."), numbers=tuple(lines)),)
@@ -92,13 +92,8 @@ def product_steps(left: sp.Matrix, right: sp.Matrix, name: str, result: sp.Matri
     lines = []
     for i in range(left.rows):
         for j in range(right.cols):
-            shown = " + ".join(f"{_factor(left[i, m])} {_factor(right[m, j])}" for m in range(left.cols))
+            shown = " + ".join(product_text(left[i, m], right[m, j]) for m in range(left.cols))
             value = sp.expand((left[i, :] * right[:, j])[0]) if result is None else result[i, j]
             sign = "=" if is_exact(left[i, :]) and is_exact(right[:, j]) else "≈"
             lines.append(Equation("", f"${name}_{{{i + 1},{j + 1}}} {sign} {shown} {sign} {text_number(value)}$"))
     return (Step(tr("Multiply each row of the first factor by each column of the second."), numbers=tuple(lines)),)
-
-
-def _factor(entry: object) -> str:
-    """An entry as a factor of a product, in parentheses so that signs and sums stay together."""
-    return f"({text_number(entry)})"

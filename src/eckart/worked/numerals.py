@@ -118,6 +118,37 @@ def decimal(value: object, digits: int = DIGITS) -> str:
     return "0" if float(text) == 0 or abs(number.real) < 1e-25 else _localised(text)
 
 
+def factor_text(value: object) -> str:
+    """A number as a factor: a sum or a negative number in parentheses.
+
+    >>> factor_text(3), factor_text(-3), factor_text(1 + sp.sqrt(2))
+    ('3', '(-3)', '(1 + √2)')
+    """
+    shown = text_number(value)
+    return f"({shown})" if shown.startswith("-") or " " in shown else shown
+
+
+def product_text(*factors: object) -> str:
+    """A product written out.
+
+    >>> product_text(2, -3), product_text(sp.sqrt(2) / 2, 1 - sp.Symbol("lambda"))
+    ('2 · (-3)', '√2/2 · (1 - λ)')
+    >>> product_text(1 - sp.Symbol("lambda"), -2)
+    '(1 - λ) (-2)'
+    """
+    return " · ".join(map(factor_text, factors)).replace(") · (", ") (")
+
+
+def square_text(entry: object) -> str:
+    """A square written out, with everything but whole numbers in parentheses.
+
+    >>> square_text(3), square_text(-3), square_text(sp.Rational(1, 2))
+    ('3^2', '(-3)^2', '(1/2)^2')
+    """
+    shown = text_number(entry)
+    return f"{shown}^2" if shown.isdigit() else f"({shown})^2"
+
+
 def text_number(value: object) -> str:
     """The exact number in one line.
 

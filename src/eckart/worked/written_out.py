@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from eckart.worked.messages import tr
-from eckart.worked.numerals import text_number
+from eckart.worked.numerals import product_text, square_text, text_number
 from eckart.worked.solution import Equation, Solution, Step
 
 if TYPE_CHECKING:
@@ -24,22 +24,22 @@ def dot_line(name: str, x: Iterable[Value], y: Iterable[Value]) -> str:
     """An inner product.
 
     >>> dot_line("x · y", [1, 2], [3, -1])
-    'x · y = (1) (3) + (2) (-1) = 1'
+    'x · y = 1 · 3 + 2 · (-1) = 1'
     """
     pairs = list(zip(x, y, strict=True))
     value = sp.expand(sum(a * b for a, b in pairs))
-    return f"{name} = {' + '.join(f'({text_number(a)}) ({text_number(b)})' for a, b in pairs)} = {text_number(value)}"
+    return f"{name} = {' + '.join(product_text(a, b) for a, b in pairs)} = {text_number(value)}"
 
 
 def squares(entries: Iterable[Value]) -> str:
     """A sum of squares; of complex numbers, the squares of their moduli.
 
     >>> squares([1, -2]), squares([1, sp.I])
-    ('(1)^2 + (-2)^2', '|1|^2 + |i|^2')
+    ('1^2 + (-2)^2', '|1|^2 + |i|^2')
     """
     listed = list(entries)
-    bars = "()" if all(sp.sympify(entry).is_real is not False for entry in listed) else "||"
-    return " + ".join(f"{bars[0]}{text_number(entry)}{bars[1]}^2" for entry in listed)
+    real = all(sp.sympify(entry).is_real is not False for entry in listed)
+    return " + ".join(square_text(entry) if real else f"|{text_number(entry)}|^2" for entry in listed)
 
 
 def inner_steps(solution: Solution) -> tuple[Step, ...]:

@@ -45,6 +45,25 @@ _EXPONENTIAL = re.compile(
 )
 
 
+_INVERSE = r"\(\s*%s\s*\)\s*\^\(?-1\)?"
+_PSEUDO_INVERSE = re.compile(
+    r"(?<![\w^)=])(?<![=≈]\s)(?:"
+    + _INVERSE % r"A\^T\s*\*?\s*A"
+    + r"\s*\*?\s*A\^T|A\^T\s*\*?\s*"
+    + _INVERSE % r"A\s*\*?\s*A\^T"
+    + r")\s*(?==)"
+)
+
+
+def pseudo_inverses(text: str) -> str:
+    """The text with the name of the pseudo-inverse for its formula.
+
+    >>> pseudo_inverses("(A^T A)^(-1)A^T = [1 2]"), pseudo_inverses("A^+ = (A^T A)^-1 A^T = [1 2]")
+    ('A^+ = [1 2]', 'A^+ = (A^T A)^-1 A^T = [1 2]')
+    """
+    return _PSEUDO_INVERSE.sub("A^+ ", text)
+
+
 _IDENTITY = re.compile(
     r"(?<=[=≈])\s*(-?\d+(?:/\d+)?)?\s*\*?\s*(?:I(?:_?\d)?|(?:np\.)?(?:eye|identity)\(\d\))(?=\s*(?:[;,.\n]|$))"
 )

@@ -182,7 +182,8 @@ def _of_vectors(atoms: Iterable[Atom], place: int, targets: Sequence[Target]) ->
 
 def _upright(atoms: tuple[Atom, ...], row: Row, target: Target) -> tuple[Atom, ...]:
     """The atoms, with the first matrix transposed if its name has a transpose, such as V^T for V."""
-    if not row.meaning.sense.transposed or (row.title.endswith("'") and _fits(atoms, target)):
+    renewed = target.form in {"matrix", "scores"} and row.title.endswith("'")
+    if not row.meaning.sense.transposed or (renewed and _fits(atoms, target)):
         return atoms  # W' may be the new W
     size = next((stop for stop in range(1, len(atoms)) if isinstance(atoms[stop][0], Grid)), len(atoms))
     return ((turned(Part(atoms[:size]).grid()),), *atoms[size:])

@@ -18,6 +18,7 @@ _SIGN = r"[^\S\n]*(?:[<>]=?|[≤≥])[^\S\n]*"
 _CHAIN = re.compile(
     rf"(?<![\w^*/.<>=≤≥])(?<![<>=≤≥]\s){_NUMBER}[^\S\n]*%?(?:{_SIGN}{_NUMBER}[^\S\n]*%?)+(?![^\S\n]*[<>=≤≥]|[\w^*/])"
 )
+_NAMED = re.compile(rf"({_NUMBER})({_SIGN})(?=(\|?[^\W\d_]\w*\|?\s*[=≈]\s*({_NUMBER})))")
 
 
 def chains_as_lists(text: str) -> str:
@@ -25,8 +26,16 @@ def chains_as_lists(text: str) -> str:
 
     >>> chains_as_lists("8 sqrt3 > 4 sqrt6 > sqrt(18), k = 2"), chains_as_lists("sqrt2 > 3")
     ('8 sqrt3, 4 sqrt6, sqrt(18), k = 2', 'sqrt2 > 3')
+    >>> chains_as_lists("r2 = 0.9 > r1 = 0.4"), chains_as_lists("r2 = 0.4 > r1 = 0.9")
+    ('r2 = 0.9, r1 = 0.4', 'r2 = 0.4 > r1 = 0.9')
     """
-    return _CHAIN.sub(_listed, text)
+    return _NAMED.sub(_compared, _CHAIN.sub(_listed, text))
+
+
+def _compared(found: re.Match[str]) -> str:
+    """`3 > b = 2` as `3, b = 2`, if it is true."""
+    true = _is_true([_value(found[1]), _value(found[4])], {found[2].strip()[0]})
+    return f"{found[1]}, " if true else found[0]
 
 
 def _listed(found: re.Match[str]) -> str:

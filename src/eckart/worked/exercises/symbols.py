@@ -58,6 +58,8 @@ def sense(name: str, targets: Sequence[Target]) -> Sense:
     name = "det" if re.fullmatch(r"\|\s?[A-Z]\s?\|", name) else re.sub(r"^([UV])[tTh]$", r"\1^T", name)
     if (place := _numbered(name, targets)) is not None:
         return place
+    if re.fullmatch(r"(?:sigma|sp|spec)\([AM]\)", name, re.IGNORECASE):
+        name = "eigenvalues"  # the spectrum
     found = _called(name, targets)
     if found is not None:
         return Sense(found)

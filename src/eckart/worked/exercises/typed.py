@@ -11,7 +11,7 @@ import unicodedata
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
-from eckart.worked.exercises.formulas import exponentials, roots_as_signs, roots_of_factors
+from eckart.worked.exercises.formulas import exponentials, pseudo_inverses, roots_as_signs, roots_of_factors
 from eckart.worked.exercises.inequalities import chains_as_lists
 from eckart.worked.exercises.layout import laid_out
 from eckart.worked.exercises.ordinals import with_numbers
@@ -79,6 +79,7 @@ _THRESHOLD = (  # 300/350 = 85.7% >= 85%, 0.857 > 0.85
 _TOO_LITTLE = (
     rf"=?\s*{_NUMBER}\s*%\s*(?:is |are |non |no )?(?:not enough|too little|insufficient|basta\w*|недостаточно)"
 )
+_FROM = r"(?:start|from|inizio|da|inicio|desde|начало|от)"
 _INDICES = r"(?<!\w)([A-Za-z])_?[1-9](?:[^\S\n]+\1_?[1-9])+(?![\w^(])"  # r1 r2 r3
 _EIGENSYSTEM = r"\s*\{\s*\{([^{}]*)\}\s*,\s*\{((?:\s*\{[^{}]*\}\s*,?){2,})\}\s*\}\s*"
 _ABOUT = r"(?<!K)~\s*(?=[-+]?\s*(?:[\d.(]|sqrt|cbrt))|(?i:\b(?:ca|approx|aprox|circa|ок|прибл)\.)\s*(?=[-+]?[\d.])"
@@ -110,7 +111,7 @@ def plain(text: str) -> str:
     text = re.sub(rf"\([-+\d./()\s*]*\d[)\s]*[=≈]\s*(?={_NUMBER}\s*%\s*\))", "(", text)  # 1 (400/425 ≈ 94.1 %)
     text = re.sub(_THRESHOLD, "", chains_as_lists(re.sub(_TOO_LITTLE, "", text)))
     text = lengths(re.sub(r"\)\s+/\s+(?=[-+]?\d+\s*[(:])", "); ", text))  # 3 (1, 1) / 1 (1, -1)
-    text = re.sub(r"(?m)([:=]\s*)[-+]?[\d./]+\s*->\s*(?=[-+]?[\d./]+\s*$)", r"\1", text)  # x = 9 -> 3
+    text = re.sub(rf"(?m)([:=]\s*(?:{_FROM}\s+)?)[-+]?[\d./]+\s*->\s*(?=[-+]?[\d./]+\s*$)", _last, text)  # x = 9 -> 3
     text = re.sub(r"(?<![^\W_])([A-Z])\.T\b", r"\1^T", text)
     text = re.sub(r"(?<![^\W_])([A-Z])\.(?=[A-Z](?![^\W\d_]))", r"\1 ", text)  # C.U.R of Mathematica
     if inequality := re.search(r"[<≤≥≠]|(?<!-)>", text):
@@ -131,7 +132,7 @@ def plain(text: str) -> str:
     text = exponentials(_functions(roots_as_signs(text)))
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text).replace("**", "^")
     text = re.sub(r"(^|[=:,;\n>]|[^\W\d_]\s)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", r"\1 ", text)  # a vector of either sign
-    return with_values(roots_of_factors(text))
+    return with_values(roots_of_factors(pseudo_inverses(text)))
 
 
 def _pasted(text: str) -> str:
@@ -141,6 +142,10 @@ def _pasted(text: str) -> str:
     text = re.sub(r"Rotation \(n x k\) = \(\d+ x \d+\):", "components:", text)
     pair = re.fullmatch(_EIGENSYSTEM, text)
     return f"{pair[1]}; {pair[2].replace('{', '(').replace('}', ')')}" if pair else text
+
+
+def _last(found: re.Match[str]) -> str:
+    return found[1][0]
 
 
 def _joined(found: re.Match[str]) -> str:
@@ -183,13 +188,13 @@ def _unicode(text: str) -> str:
     text = re.sub(r"(?<!\d)(\d{1,9})([¼-¾⅐-⅞])", lambda m: f"({m[1]}+{_fraction(m[2])})", text)
     text = re.sub(r"[¼-¾⅐-⅞]", lambda m: _fraction(m[0]), text)
     text = re.sub(r"[⁰¹²³⁴-⁹⁺⁻]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
+    text = re.sub(r"₋([₀-₉]+)", r"(-\1)", text)  # v₋₄ of the eigenvalue -4
     text = re.sub(r"[₀-₉](?:,[₀-₉])+(?=\s*=)", lambda m: f"({m[0]})", text)
     text = re.sub(r"(?<=\d)\s*[↔⟷]\s*(?=\d)", "-", text)
     text = text.translate(_LOWERED).translate(_PLAIN)
     for letter, word in _GREEK.items():
         text = text.replace(letter, word)
-    if re.search(r"<[^<>]*,[^<>]*>", text):
-        text = text.replace("<", "(").replace(">", ")")
+    text = re.sub(r"<([^<>=]*,[^<>=]*)(?<!-)>", r"(\1)", text)
     return re.sub("[\u0302\u0304\u0305\u20d7]", "", unicodedata.normalize("NFKC", text))  # a hat, a bar or an arrow
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
+from eckart.arrays import unmasked
 
 SOLVERS = ("direct", "gram", "lanczos", "auto")
 DTYPES = ("float32", "float64")
@@ -142,3 +143,11 @@ def test_a_single_axis(name, solver):
     data = table((120, 60), "float64")
     found = ek.decompose(library(name).asarray(data), "pca", k=1, solver=solver)
     np.testing.assert_allclose(host(found.values), ek.decompose(data, "pca", k=1).values, rtol=1e-9)
+
+
+def test_masked_entries_become_nan() -> None:
+    data = np.ma.masked_equal(np.array([[1, 2], [3, 4]]), 2)
+    np.testing.assert_array_equal(unmasked(data), [[1.0, np.nan], [3.0, 4.0]])
+    assert unmasked(data.astype("f4")).dtype == np.float32
+    plain = np.eye(2)
+    assert unmasked(plain) is plain

@@ -88,8 +88,8 @@ def weighted(source: Source, name: str) -> tuple[Source, np.ndarray]:
     if source.shape[1] == 1:
         raise Refused("The column of weights is the only column, so there are no data to decompose.")
     kept = keep(source, [j for j in range(source.shape[1]) if j != indices[0]])
-    fates = kept.metadata.column_roles | {name: "used as row weights"}
-    metadata = replace(kept.metadata, column_roles=fates, roles=kept.metadata.roles | {name: "weights"})
+    column_roles = kept.metadata.column_roles | {name: "used as row weights"}
+    metadata = replace(kept.metadata, column_roles=column_roles, roles=kept.metadata.roles | {name: "weights"})
     return replace(kept, metadata=metadata), column(source, indices[0])
 
 

@@ -33,21 +33,21 @@ class Measured:
     squares: Numbers
     error: Numbers
     """Bound of how far `seen` and the length sqrt(squares) may be off, for each vector."""
-    doubt: Numbers
+    squares_error: Numbers
     """Bound of a further error of `squares`."""
 
     @property
     def lengths(self) -> tuple[Numbers, Numbers]:
         """Upper and lower bounds of the lengths."""
-        longest = np.sqrt(self.squares + self.doubt) + self.error
-        shortest = np.sqrt(np.maximum(self.squares - self.doubt, 0.0)) - self.error
+        longest = np.sqrt(self.squares + self.squares_error) + self.error
+        shortest = np.sqrt(np.maximum(self.squares - self.squares_error, 0.0)) - self.error
         return longest, np.maximum(shortest, 0.0)
 
 
 def projection_errors(
     geometry: Geometry, coordinates: Array, squares: Numbers, *, sparse: bool
 ) -> tuple[Numbers, Numbers]:
-    """(error, doubt) of rows that were projected, in the unit of lengths.
+    """(error, squares_error) of rows that were projected, in the unit of lengths.
 
     Means and scales have the dtype of the components. For sparse rows, z . z is a sum of terms with the mean.
     """
@@ -59,7 +59,7 @@ def projection_errors(
 
 
 def fitted_errors(geometry: Geometry, coordinates: Array, squares: Numbers) -> tuple[Numbers, Numbers]:
-    """(error, doubt) of the rows of the fit, left diag(values), before they are divided by the roots of their weights.
+    """(error, squares_error) of the rows of the fit, left diag(values), before their weights are divided out.
 
     Left vectors are computed in float64, and satisfy A v = s u up to the residuals.
     """

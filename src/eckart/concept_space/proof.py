@@ -96,10 +96,10 @@ def measured_columns(geometry: Geometry, vectors: Array) -> Measured:
     squares = geometry.column_norms**2
     loadings = _lengths(geometry.right)
     rounding = 2.0 * certificate.rounding * (geometry.d.norm / geometry.unit) ** 2
-    doubt = rounding + (geometry.d.rows + 8) * EPSILON * squares
-    doubt = doubt + (2.0 * loadings + loadings**2) * residual_norm(geometry)
+    squares_error = rounding + (geometry.d.rows + 8) * EPSILON * squares
+    squares_error = squares_error + (2.0 * loadings + loadings**2) * residual_norm(geometry)
     inside = np.sqrt(row_squares(in_float64(vectors)))
-    return Measured(vectors, squares, 64 * unit_of(vectors) * np.maximum(inside, np.sqrt(squares)), doubt)
+    return Measured(vectors, squares, 64 * unit_of(vectors) * np.maximum(inside, np.sqrt(squares)), squares_error)
 
 
 def column_skew(geometry: Geometry, column: int) -> Numbers:

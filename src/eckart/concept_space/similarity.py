@@ -61,7 +61,7 @@ def columns_like(
     if proof:
         proofs.need_right_angles(geometry)
         known, here = proofs.measured_columns(geometry, vectors), slice(place, place + 1)
-        one = Measured(to_numpy(vectors[here, :]), known.squares[here], known.error[here], known.doubt[here])
+        one = Measured(to_numpy(vectors[here, :]), known.squares[here], known.error[here], known.squares_error[here])
         bounded = proofs.bounds(known, one, cosine=by == "cosine", skew=proofs.column_skew(geometry, place))
     unit = _unit(geometry, by)
     scores = _products(compared, own)
@@ -76,11 +76,12 @@ def _products(candidates: Array, own: Array) -> Array:
 
 def _measured(geometry: Geometry, rows: StoredRowSet, query: Query) -> Measured:
     seen, squares = geometry.compared(query.coordinates[None, :]), np.array([query.square])
-    error, doubt = projection_errors(geometry, seen, squares, sparse=False)
+    error, squares_error = projection_errors(geometry, seen, squares, sparse=False)
     if query.place is not None and query.place < len(rows.squares):
         stored = rows.with_errors
-        error, doubt = np.maximum(error, stored.error[query.place]), np.maximum(doubt, stored.doubt[query.place])
-    return Measured(seen, squares, error, doubt)
+        error = np.maximum(error, stored.error[query.place])
+        squares_error = np.maximum(squares_error, stored.squares_error[query.place])
+    return Measured(seen, squares, error, squares_error)
 
 
 def _unit(geometry: Geometry, by: By) -> float:

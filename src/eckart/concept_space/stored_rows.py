@@ -97,13 +97,15 @@ class Rows:
         return None if self.norms is None else (self.norms / geometry.unit) ** 2
 
     def errors(self, geometry: Geometry, squares: Numbers) -> tuple[Numbers, Numbers]:
-        """(error, doubt) of these rows (`accuracy.Measured`)."""
+        """(error, squares_error) of these rows (`accuracy.Measured`)."""
         if self.opened is not None:
             return projection_errors(geometry, self.coordinates, squares, sparse=self.opened.matrix.sparse)
         roots = 1.0 if self.roots is None else self.roots
-        error, doubt = fitted_errors(geometry, self.coordinates, squares * roots**2)
+        error, squares_error = fitted_errors(geometry, self.coordinates, squares * roots**2)
         error = error / roots
-        return error if self.kept is None else np.where(self.kept, error, np.maximum(error, np.sqrt(squares))), doubt
+        if self.kept is not None:
+            error = np.where(self.kept, error, np.maximum(error, np.sqrt(squares)))
+        return error, squares_error
 
 
 @dataclass(frozen=True)

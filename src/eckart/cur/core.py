@@ -239,8 +239,8 @@ def row_space(rows: Array, cutoff: float) -> RowSpace:
     triangle = to_numpy(device_triangle)
     left, values, right = np.linalg.svd(triangle, full_matrices=False)
     kept = numerical_rank(values, cutoff)
-    turned = from_numpy(left[:, :kept], basis)
-    return RowSpace(basis @ turned, values[:kept], right[:kept].T, independent(triangle, kept))
+    rotation = from_numpy(left[:, :kept], basis)
+    return RowSpace(basis @ rotation, values[:kept], right[:kept].T, independent(triangle, kept))
 
 
 def independent(triangle: np.ndarray, rank: int) -> np.ndarray:

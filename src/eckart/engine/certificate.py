@@ -100,10 +100,10 @@ def needed_complement(projected: np.ndarray, coupling: np.ndarray, index: int, l
     [[T, R_c^T], [R_c, s I]] has as many eigenvalues above t as T (`above`), plus the number of eigenvalues of (s - t) I
     - R_c (T - t)^-1 R_c^T above zero (Haynsworth). The latter matrix only shifts with s.
     """
-    spare = index - 1 - above
-    if spare < 0:
+    position = index - 1 - above
+    if position < 0:
         return -np.inf
-    if spare >= coupling.shape[0]:
+    if position >= coupling.shape[0]:
         return limit
     if projected.ndim == 1:
         differences = projected - limit
@@ -120,7 +120,7 @@ def needed_complement(projected: np.ndarray, coupling: np.ndarray, index: int, l
         except np.linalg.LinAlgError:
             return -np.inf
     values = np.linalg.eigvalsh(-(product + product.T) / 2.0)[::-1]
-    return min(limit, limit - float(values[spare]))
+    return min(limit, limit - float(values[position]))
 
 
 def least_gain(values: np.ndarray, residuals: np.ndarray) -> float:

@@ -126,8 +126,8 @@ class _BlockLanczos:
                 return True
             remaining = _expected(checks, step, error)
             # Before rates are reliable, the expected vectors must exceed the largest basis by more.
-            doubt = 2.0 * max(_RELIABLE - self.count / self.capacity, 0.0)
-            if checks and self.count + remaining * _BLOCK > (1.0 + doubt) * self.capacity:
+            margin = 2.0 * max(_RELIABLE - self.count / self.capacity, 0.0)
+            if checks and self.count + remaining * _BLOCK > (1.0 + margin) * self.capacity:
                 return False
             due = step + max(2, min(round(_SOONER * remaining), step // 3))
             checks.append((step, error))

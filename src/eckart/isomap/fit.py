@@ -162,12 +162,12 @@ def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -
     graph = geodesic.join(found.owner, found.index, found.distance, rows)
     pieces, labels = geodesic.components(graph)
     if pieces > 1:
-        say_pieces(pieces)
+        warn_of_pieces(pieces)
         graph = geodesic.join_components(graph, points, pieces, labels)
     return graph, pieces
 
 
-def say_pieces(count: int) -> None:
+def warn_of_pieces(count: int) -> None:
     """Warn with scikit-learn's text, so that filters for its warning still work."""
     warnings.warn(
         f"The number of connected components of the neighbors graph is {count} > 1. Each pair of "
@@ -316,8 +316,10 @@ def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
     Paths start from the points or from the sources, whichever are fewer; the distances are the same.
     """
     if (np.diff(seeds.first) == 0).any():
-        lonely = int(np.flatnonzero(np.diff(seeds.first) == 0)[0])
-        raise InputError(f"Row {lonely + 1} (counted from 1) has no fitted row within the radius. Use a larger radius.")
+        isolated = int(np.flatnonzero(np.diff(seeds.first) == 0)[0])
+        raise InputError(
+            f"Row {isolated + 1} (counted from 1) has no fitted row within the radius. Use a larger radius."
+        )
     graph, details = graph_of(d), details_of(d, IsomapDetails)
     sources, weights, means = details.sources, details.weights, details.means
     result = np.zeros((seeds.rows, d.k))

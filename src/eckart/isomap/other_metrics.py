@@ -13,7 +13,7 @@ from sklearn.utils.graph import _fix_connected_components
 
 from eckart.errors import InputError
 from eckart.isomap import geodesic
-from eckart.isomap.fit import say_pieces
+from eckart.isomap.fit import warn_of_pieces
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.neighbors import Neighbours, edges
 
@@ -49,7 +49,7 @@ def graph(nbrs: NearestNeighbors, X: object, n_neighbors: int | None, radius: fl
             "graph does not contain the distances between the components. Use more neighbors, or "
             "pass all distances."
         )
-    say_pieces(pieces)
+    warn_of_pieces(pieces)
     metric, more = nbrs.effective_metric_, nbrs.effective_metric_params_
     whole = _fix_connected_components(nbrs._fit_X, found.tolil(), pieces, labels, "distance", metric, **more)
     return _joined(whole), pieces

@@ -214,7 +214,7 @@ def _exact(rows: Matrix, kernel: Kernel, settings: KernelSettings, plan: Plan) -
     if not solution.proved:
         warn_unproved(solution.steps, converged=solution.converged)
     if found.undecided:
-        _say_undecided(len(values))
+        _warn_undecided(len(values))
         solution = replace(solution, proved=False)
     certificate = certify(
         solution, found.part, settings, matrix.passes, tolerance, dtype_name(rows), norm=-found.smallest
@@ -270,7 +270,7 @@ def _largest(diagonal: Array) -> float:
     return float(namespace(diagonal).max(diagonal))
 
 
-def _say_undecided(k: int) -> None:
+def _warn_undecided(k: int) -> None:
     warnings.warn(
         "The kernel may be indefinite, and only bounds on the sum of its positive eigenvalues are "
         f"known. So {counted(k, 'component')} may be too few or too many for the requested share. Use "

@@ -40,7 +40,7 @@ from eckart.io.open_matrix import open_matrix
 from eckart.kernel_pca.constants import DEVICE_SCORE_TILE, SCORE_ENTRIES, SCORE_TILE
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.exact import solve
-from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles
+from eckart.kernel_pca.kernel_functions import Kernel, column_means, doubles, in_format_of
 from eckart.kernel_pca.linear import linear_components, linear_rows, project_linear
 from eckart.kernel_pca.options import KernelPCAKeywords, KernelPCAOptions, check_kernel, table
 from eckart.kernel_pca.preimage import Expansion, preimages
@@ -221,7 +221,7 @@ def _kernel_scores(d: Decomposition, rows: Matrix) -> Array:
 
     def step(start: int) -> None:
         stop = min(start + height, rows.shape[0])
-        points = kernel.points(alike(rows[start:stop], details.support), details.shift, precision)
+        points = kernel.points(in_format_of(rows[start:stop], details.support), details.shift, precision)
         total = xp.zeros((stop - start, dual.shape[1]), dtype=xp.float64, device=device(dual))
         for first in range(0, support.count, tile):
             made = kernel.tile(points, support.part(first, first + tile))

@@ -223,7 +223,7 @@ class Kernel:
         return self._finish(self.gamma * squares + self.coef0)
 
 
-def alike(rows: Matrix, support: Matrix) -> Matrix:
+def in_format_of(rows: Matrix, support: Matrix) -> Matrix:
     """The rows, sparse or dense like the support."""
     if is_sparse(support) and not is_sparse(rows):
         from scipy import sparse

@@ -87,8 +87,8 @@ def _of_returned(d: Decomposition, rows: Matrix, *, cosine: bool) -> Decompositi
         residuals = _of_left(c.residuals, to_numpy(d.values).astype(np.float64), unit)
         c = replace(c, residuals=residuals, angle=_angle_of_left(d, c))
     if not cosine or float(d.norm) == 0.0:  # rows of length 0 are not rounded
-        turned = min(1.0, c.angle + unit * len(c.lower) ** 0.5)
-        return replace(d, certificate=replace(c, residuals=c.residuals + 2.0 * unit, angle=turned))
+        angle = min(1.0, c.angle + unit * len(c.lower) ** 0.5)
+        return replace(d, certificate=replace(c, residuals=c.residuals + 2.0 * unit, angle=angle))
     found = _of_rounded_rows(c, rows, float(d.norm), unit)
     if c.proved and not found.proved:
         warn_unproved(c.passes, converged=True)

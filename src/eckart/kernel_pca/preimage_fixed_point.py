@@ -28,8 +28,8 @@ def iterate(expansion: Expansion, scores: np.ndarray) -> np.ndarray:
     best = np.full(len(scores), np.inf)
     result = dense(expansion.support, nearest[:, 0])
     for start in range(nearest.shape[1]):
-        begun = dense(expansion.support, nearest[:, start])
-        rows, distances = _run(expansion, scores, weights, begun)
+        start_rows = dense(expansion.support, nearest[:, start])
+        rows, distances = _run(expansion, scores, weights, start_rows)
         better = distances < best
         result[better], best[better] = rows[better], distances[better]
     return result

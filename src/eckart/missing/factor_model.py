@@ -126,11 +126,11 @@ class Inverses:
             return cls(covariance, covariance)
         gain = covariance.copy()
         for chosen in np.array_split(ill, max(1, ill.size * rows.size // _NUMBERS)):
-            _, values, turned = np.linalg.svd(patterns[chosen][:, :, None] * rows, full_matrices=False)
+            _, values, v_transposed = np.linalg.svd(patterns[chosen][:, :, None] * rows, full_matrices=False)
             known = values > np.finfo(np.float64).eps * len(rows) * values[:, :1]
-            vectors = turned.transpose(0, 2, 1)
-            gain[chosen] = (vectors * (known / (1.0 + values**2))[:, None, :]) @ turned
-            covariance[chosen] = gain[chosen] + (vectors * ~known[:, None, :]) @ turned
+            vectors = v_transposed.transpose(0, 2, 1)
+            gain[chosen] = (vectors * (known / (1.0 + values**2))[:, None, :]) @ v_transposed
+            covariance[chosen] = gain[chosen] + (vectors * ~known[:, None, :]) @ v_transposed
         return cls(covariance, gain)
 
 

@@ -24,13 +24,13 @@ def settle(d: Decomposition[K], count: int | None = None) -> Decomposition[K]:
     if d.which == "smallest" or (bool(varying.all()) and count == d.k):
         return d
     right, known = to_numpy(d.right), int(np.sum(varying))
-    settled = np.empty((right.shape[0], count))
-    settled[:, :known] = right[:, :known] if varying[:known].all() else right[:, varying]
-    complete(settled, known)
+    completed = np.empty((right.shape[0], count))
+    completed[:, :known] = right[:, :known] if varying[:known].all() else right[:, varying]
+    complete(completed, known)
     return replace(
         d,
         values=_like(np.concatenate([values[varying], np.zeros(count - known)]), d.values),
-        right=_like(settled, d.right),
+        right=_like(completed, d.right),
         certificate=None if d.certificate is None else _widened(d.certificate, varying, count, _unit(d.right)),
     )
 

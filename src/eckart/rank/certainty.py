@@ -144,8 +144,8 @@ def _dependent_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certa
     reason = (f"After removing {counted(k, 'component')}, neighbouring rows have a correlation of {correlation:.2f}. "
     "The tests assume independent rows, and count directions in which neighbouring rows vary together.")  # fmt: skip
     # Noise with correlated rows is noise with correlated columns in the transposed table.
-    turned = replace(e, rows=e.columns + e.center, columns=e.free_rows)
-    lowest = _beyond_correlated(turned, answers.lowest, _neighbour_limit(e.centred[e.given_order].T))
+    transposed = replace(e, rows=e.columns + e.center, columns=e.free_rows)
+    lowest = _beyond_correlated(transposed, answers.lowest, _neighbour_limit(e.centred[e.given_order].T))
     return Certainty(lowest, answers.highest, reason)
 
 

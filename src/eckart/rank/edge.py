@@ -114,18 +114,18 @@ def row_profile(remainder: Remainder) -> np.ndarray | None:
     sizes = np.abs(remainder.noise)
     columns = sizes.mean(axis=0)
     used = columns > 0.0
-    rough = _typical(sizes[:, used] / columns[used]) ** 2 if used.any() else np.zeros(1)
-    mean = float(rough.mean())
+    estimates = _typical(sizes[:, used] / columns[used]) ** 2 if used.any() else np.zeros(1)
+    mean = float(estimates.mean())
     if not mean > 0.0:
         return None
-    spread = float(np.mean((rough / mean - 1.0) ** 2))
+    spread = float(np.mean((estimates / mean - 1.0) ** 2))
     chance = 4.0 * (np.pi / 2.0 - 1.0) / max(remainder.columns_left, 1)
     # Standard error of the variance of n values that are nearly chi-squared, with kurtosis 3 + 6 chance.
-    error = chance * np.sqrt((2.0 + 6.0 * chance) / len(rough))
+    error = chance * np.sqrt((2.0 + 6.0 * chance) / len(estimates))
     if spread <= chance + _CLEAR * error:
         return None
     true = (spread - chance) / (1.0 + chance)
-    return np.asarray(np.maximum(1.0 + np.sqrt(true / spread) * (rough / mean - 1.0), 1e-6))
+    return np.asarray(np.maximum(1.0 + np.sqrt(true / spread) * (estimates / mean - 1.0), 1e-6))
 
 
 def _typical(sizes: np.ndarray) -> np.ndarray:

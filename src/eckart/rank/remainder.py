@@ -63,5 +63,5 @@ class Remainder:
 
 def cross_products(table: np.ndarray) -> np.ndarray:
     """A^T A or A A^T, the smaller, of one table or of each in a stack."""
-    turned = np.swapaxes(table, -1, -2)
-    return np.asarray(turned @ table if table.shape[-2] >= table.shape[-1] else table @ turned)
+    transposed = np.swapaxes(table, -1, -2)
+    return np.asarray(transposed @ table if table.shape[-2] >= table.shape[-1] else table @ transposed)

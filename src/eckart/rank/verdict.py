@@ -142,7 +142,7 @@ class RankChoice:
     trusted: tuple[str, ...] = TESTS
 
     @property
-    def alike(self) -> bool:
+    def equal_row_variances(self) -> bool:
         """Whether 'permutation' decides if the tests disagree, because the rows of the residual have equal variance."""
         return self.trusted[:1] == ("permutation",)
 
@@ -311,7 +311,7 @@ class RankChoice:
             "horn": self.horn,
             "drop": self.drop,
             "trusted": list(self.trusted),
-            "alike": self.alike,
+            "equal_row_variances": self.equal_row_variances,
             "certain": self.certain,
             "lowest": self.lowest,
             "highest": self.highest,

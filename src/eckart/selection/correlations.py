@@ -44,8 +44,8 @@ def _indicators(y: np.ndarray) -> np.ndarray:
     basis[np.arange(len(y)), labels] = 1.0 / np.sqrt(counts[labels])
     constant = np.sqrt(counts / len(y))[:, None]
     # The constant is one direction among the classes; a Householder reflection removes it from the others.
-    turned = np.linalg.qr(constant, mode="complete")[0][:, 1:]
-    return np.asarray(basis @ turned)
+    complement = np.linalg.qr(constant, mode="complete")[0][:, 1:]
+    return np.asarray(basis @ complement)
 
 
 def _with_goals(part: Matrix, goals: np.ndarray) -> np.ndarray:

@@ -210,10 +210,10 @@ def _largest(row: Floats) -> NDArray[np.intp]:
 
 def _name_columns(ax: Axes, d: Decomposition, shown: NDArray[np.intp]) -> None:
     names = column_labels(d)
-    turned = 90 if len(shown) > 8 else 0
+    degrees = 90 if len(shown) > 8 else 0
     short = short_names(names, 20)
     words = [short[names[j]] for j in shown]
-    ax.set_xticks(np.arange(len(shown)), words, rotation=turned, parse_math=False)
+    ax.set_xticks(np.arange(len(shown)), words, rotation=degrees, parse_math=False)
 
 
 def _numbers_of_components(d: Decomposition, ks: Sequence[int] | None) -> list[int]:

@@ -106,12 +106,12 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
     k = check_k(d, k)
     loadings = floats(d.right)[:, :k] * np.sqrt(floats(d.explained_variance)[:k])
     lengths = np.sqrt((loadings**2).sum(axis=1))
-    turned, matrix = _turn(ratio(loadings, lengths[:, None]) if normalize else loadings)
-    turned = turned * lengths[:, None] if normalize else turned
-    order = np.argsort(-(turned**2).sum(axis=0), kind="stable")
-    turned, matrix = turned[:, order], matrix[:, order]
-    signs = np.where(turned[np.abs(turned).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)
-    return Rotation(matrix * signs, turned * signs)
+    rotated, matrix = _turn(ratio(loadings, lengths[:, None]) if normalize else loadings)
+    rotated = rotated * lengths[:, None] if normalize else rotated
+    order = np.argsort(-(rotated**2).sum(axis=0), kind="stable")
+    rotated, matrix = rotated[:, order], matrix[:, order]
+    signs = np.where(rotated[np.abs(rotated).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)
+    return Rotation(matrix * signs, rotated * signs)
 
 
 @takes_fitted
@@ -196,18 +196,18 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
 
 def _turn(loadings: Floats) -> tuple[Floats, Floats]:
     """Rotate pairs of components by their best angle until none changes; each rotation can only raise the criterion."""
-    turned, matrix = loadings.copy(), np.eye(loadings.shape[1])
+    rotated, matrix = loadings.copy(), np.eye(loadings.shape[1])
     for _ in range(_SWEEPS):
         moved = 0.0
         for pair in combinations(range(loadings.shape[1]), 2):
-            angle = _best_angle(*turned[:, pair].T)
+            angle = _best_angle(*rotated[:, pair].T)
             moved = max(moved, abs(angle))
             turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-            turned[:, pair] = turned[:, pair] @ turn
+            rotated[:, pair] = rotated[:, pair] @ turn
             matrix[:, pair] = matrix[:, pair] @ turn
         if moved <= _STILL:
             break
-    return turned, matrix
+    return rotated, matrix
 
 
 def _best_angle(x: Floats, y: Floats) -> float:

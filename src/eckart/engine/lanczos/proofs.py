@@ -92,9 +92,9 @@ class Proofs:
         coupled = basis.coupled_to(coefficients)
         whole = max(min(self._seen, _SEPARATION_AIM * float(values[state.k - 1])), _mean_left(run))
         chosen = choose_frozen(values, coupled, state.k, 0.5 * state.goal, self._most_frozen, whole)
-        settled = float(state.residuals[: state.k].max()) <= _NEGLIGIBLE * state.goal
+        negligible = float(state.residuals[: state.k].max()) <= _NEGLIGIBLE * state.goal
         # The basis then spans an invariant subspace: only what the trace or a phase shows to be missed can still join.
-        self._retry_below = np.inf if settled else 0.1 * float(state.residuals[: state.k].max())
+        self._retry_below = np.inf if negligible else 0.1 * float(state.residuals[: state.k].max())
         if chosen is None:
             return
         passes = _passes_for(run, chosen, values, state.k)
@@ -115,7 +115,7 @@ class Proofs:
             phase = self._run_phase(run, state, frozen, chosen.needed, first, _MORE_PROBES)
             hidden = phase.outcome == "hidden"
         if hidden:
-            self._hidden += _HIDDEN["float64"] if settled else 1
+            self._hidden += _HIDDEN["float64"] if negligible else 1
         if phase.outcome == "stopped":
             self._retry_below = 0.1 * float(state.residuals[: state.k].max())
         if phase.outcome == "improve":

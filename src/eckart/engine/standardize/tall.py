@@ -108,8 +108,8 @@ class Tall(Case):
         """t^2, and the part of it that rounding may hide."""
         moments = self.moments
         raw = max(moments.raw_total, moments.total, 1e-300)
-        doubt = 4.0 * gamma(moments.additions + ENTRY) + (0.0 if self.precision == "float64" else _SINGLE)
-        return max(raw - moments.total, 0.0) / raw + doubt
+        allowance = 4.0 * gamma(moments.additions + ENTRY) + (0.0 if self.precision == "float64" else _SINGLE)
+        return max(raw - moments.total, 0.0) / raw + allowance
 
     def _sharper(self, error: float, largest: float) -> float:
         """gamma ||D||_F (||D||_2 + gamma ||D||_F) instead of gamma ||D||_F^2.

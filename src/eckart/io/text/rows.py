@@ -267,23 +267,23 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     options = options.with_tabs(head) if tab else options
     layout = _layout(head, options, opened)
     page = Page(name, layout)
-    begun = read_delimited(head, name, replace(options, encoding=None))
-    numbers = tuple(begun.metadata.column_names or ())
-    roles = begun.metadata.column_roles
+    sample = read_delimited(head, name, replace(options, encoding=None))
+    numbers = tuple(sample.metadata.column_names or ())
+    roles = sample.metadata.column_roles
     empty = _with_role(EMPTY, roles)
     texts = sorted(set(page.columns) - {*numbers, *empty, *naming_columns(page, options)})
     index = TextIndex(name, layout, tuple(page.columns), empty, texts, options.encoding)
     body = _stored_bytes(stored, head[: layout.body].count(b"\n"))
     edges, indices, lines = index.pieces(opened, body, line_ends(stored[:body]) + 1)
     refuse_empty(edges[-1], len(numbers), name)
-    notes = [note for note in begun.metadata.notes if note.code not in _OF_ALL_ROWS]
+    notes = [note for note in sample.metadata.notes if note.code not in _OF_ALL_ROWS]
     notes += _left_out(page.columns, numbers)
     kept = {column: roles[column] for column in numbers} if padded_columns(roles) else {}
     metadata = Metadata(Path(state.path).name, column_names=numbers, notes=tuple(notes), column_roles=kept)
     return DelimitedRows(
         state, opened.packed, edges, indices, lines, tuple(page.columns), numbers, layout.delimiter, layout.decimal,
         frozenset(_with_role(TRUTHS, roles)), signs_in(roles),
-        whole_columns(begun.matrix), metadata, file=name, header=layout.header is not None,
+        whole_columns(sample.matrix), metadata, file=name, header=layout.header is not None,
         unused=_unused(numbers, options), encoding=options.encoding, missing=options.missing,
     )  # fmt: skip
 

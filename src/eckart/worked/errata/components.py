@@ -237,15 +237,15 @@ def full_rank() -> list[Evidence]:
 
 def unique() -> list[Evidence]:
     a = sp.eye(2) * 3
-    turned = sp.Matrix([[1, -1], [1, 1]]) / sp.sqrt(2)
+    rotation = sp.Matrix([[1, -1], [1, 1]]) / sp.sqrt(2)
     u, v = sp.Matrix([1, 0]), sp.Matrix([0, 1])
     same, opposite = (2 * u * v.T).tolist(), (2 * -u * (-v).T).tolist()
     return [
         Evidence(tr("σ u v^T and σ (-u) (-v)^T for u = (1, 0), v = (0, 1), σ = 2"), (same, opposite), same == opposite),
         Evidence(
             tr("3 I = U Σ V^T with U = V = I, and with both rotated by 45°"),
-            (turned * a * turned.T).tolist(),
-            turned * a * turned.T == a,
+            (rotation * a * rotation.T).tolist(),
+            rotation * a * rotation.T == a,
         ),
     ]
 

@@ -323,7 +323,7 @@ def shaped(numbers: Sequence[Typed], shape: tuple[int, int]) -> Grid:
     return Grid(tuple(tuple(numbers[i * cols : (i + 1) * cols]) for i in range(rows)))
 
 
-def turned(grid: Grid) -> Grid:
+def transposed(grid: Grid) -> Grid:
     return Grid(tuple(zip(*grid.rows, strict=True)))
 
 

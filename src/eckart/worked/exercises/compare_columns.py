@@ -28,7 +28,7 @@ from eckart.worked.exercises.compare import (
     number_slip,
     right,
     shaped,
-    turned,
+    transposed,
     wrong_shape,
 )
 from eckart.worked.exercises.targets import Target
@@ -54,7 +54,7 @@ def axes(part: Part, target: Target) -> Verdict:
     parallel = int(np.count_nonzero(fits.any(axis=0)))
     if parallel:
         return _some_right(parallel, count)
-    if count == len(true) and _same_directions(turned(given), true).any(axis=0).all():
+    if count == len(true) and _same_directions(transposed(given), true).any(axis=0).all():
         return Verdict(ALMOST, tr("This is the transpose of the right matrix."))
     return _not_right(count)
 
@@ -80,7 +80,7 @@ def inverse(part: Part, target: Target) -> Verdict:
     given = part.grid()
     if given.shape != target.value.shape:
         return wrong_shape(given, target.value)
-    verdict = axes(Part(((turned(given),),)), replace(target, value=target.value.T))
+    verdict = axes(Part(((transposed(given),),)), replace(target, value=target.value.T))
     return verdict or Verdict(WRONG, tr("This is not the right matrix."))
 
 
@@ -101,8 +101,8 @@ def frame(part: Part, target: Target) -> Verdict:
         if matrix(Part(((given,),)), replace(target, value=first)):
             return _fewer(true.cols - given.shape[1])
     verdict = matrix(Part(((given,),)) if given.shape == true.shape else part, target)
-    if not verdict and part.is_bare and part.may_have_rows and turned(part.grid()).shape == true.shape:
-        verdict = matrix(Part(((turned(part.grid()),),)), target) or verdict  # the columns one by one
+    if not verdict and part.is_bare and part.may_have_rows and transposed(part.grid()).shape == true.shape:
+        verdict = matrix(Part(((transposed(part.grid()),),)), target) or verdict  # the columns one by one
     if not verdict and given.shape == true.shape and _are_parallel(given, true):
         return Verdict(ALMOST, _length_slip(given, true, range(true.cols), True))
     return verdict
@@ -123,7 +123,7 @@ def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
     true, reorder = target.value, unit or bool(target.pairing)
     given = _laid_out(part, target, unit)
     matches = _matches(given, true, reorder) if given.shape == true.shape else frozenset()
-    in_rows = _matches(turned(given), true, reorder) if _is_turnable(part, given, true, unit) else frozenset()
+    in_rows = _matches(transposed(given), true, reorder) if _is_turnable(part, given, true, unit) else frozenset()
     if matches:  # rows without brackets may be the rows of a matrix or vectors one by one
         return right(matches | in_rows if part.is_bare else matches)
     if in_rows and (part.is_bare or true.cols > 1 or given.shape != true.shape):
@@ -147,7 +147,7 @@ def _laid_out(part: Part, target: Target, unit: bool) -> Grid:
     true = target.value
     given = part.grid() if target.by_row and part.grid().shape == true.shape else _as_columns(part, true)
     if true.rows == 1 and given.shape == (true.cols, 1):
-        given = turned(given)  # one row, written with semicolons
+        given = transposed(given)  # one row, written with semicolons
     if unit and given.shape == (true.rows, true.rows) and true.rows > true.cols and _is_orthogonal(floats(given)):
         given = Grid(tuple(row[: true.cols] for row in given.rows))  # the full SVD: the others complete the basis
     return given
@@ -178,7 +178,7 @@ def _in_rows(part: Part, target: Target, matches: frozenset[Match]) -> Verdict:
 def _as_columns(part: Part, true: Any) -> Grid:
     """Separate vectors are columns; a row may stand for a column."""
     if (vectors := part.vectors()) is not None and len(vectors[0]) == true.rows:
-        return turned(Grid(tuple(map(tuple, vectors))))
+        return transposed(Grid(tuple(map(tuple, vectors))))
     grid = part.grid()
     if 1 in grid.shape and len(part.flat) == true.rows:
         return shaped(part.flat, (true.rows, 1))

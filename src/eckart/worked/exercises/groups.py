@@ -9,7 +9,7 @@ from itertools import chain
 from math import prod
 
 from eckart.worked.exercises.arithmetic import Entry, Grid, Typed, square_root
-from eckart.worked.exercises.compare import Part, turned
+from eckart.worked.exercises.compare import Part, transposed
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.symbols import count_of
 from eckart.worked.exercises.targets import COLUMNS, Target
@@ -186,7 +186,7 @@ def _upright(atoms: tuple[Atom, ...], row: Row, target: Target) -> tuple[Atom, .
     if not row.meaning.sense.transposed or (renewed and _fits(atoms, target)):
         return atoms  # W' may be the new W
     size = next((stop for stop in range(1, len(atoms)) if isinstance(atoms[stop][0], Grid)), len(atoms))
-    return ((turned(Part(atoms[:size]).grid()),), *atoms[size:])
+    return ((transposed(Part(atoms[:size]).grid()),), *atoms[size:])
 
 
 def _fits(atoms: tuple[Atom, ...], target: Target) -> bool:

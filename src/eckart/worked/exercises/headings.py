@@ -68,8 +68,8 @@ def continued(rows: Rows, targets: Targets) -> Rows:
     """The next of several things: `second` after `first component`, `PC2` after `scores PC1`."""
     found: Rows = []
     for row in rows:
-        alike = (one for one in reversed(found) if one.is_vectors == row.is_vectors and one.meaning.target is not None)
-        before = next(alike, None)
+        known = (one for one in reversed(found) if one.meaning.target is not None)
+        before = next((one for one in known if one.is_vectors == row.is_vectors), None)
         found.append(_next(row, before) if before is not None else row)
     return found
 

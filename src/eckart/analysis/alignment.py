@@ -28,7 +28,8 @@ def close_groups(d: Decomposition, apart: float = _APART) -> tuple[tuple[int, ..
     with the probability cosh(x / 2)^-(f - 1) (the exact test of sphericity). The limit is that x whose probability is
     the same as with many rows, exp(-apart^2 / 2). For 3 standard errors and 20 rows, it is 3.3 standard errors.
     """
-    logarithms = np.log(np.maximum(floats(d.explained_variance), 1e-300))
+    # Variances of extreme values are infinite or zero, and all have the same factor.
+    logarithms = 2.0 * np.log(np.maximum(floats(d.values), 1e-300))
     # arcosh(exp(e)) = e + log(1 + sqrt(1 - exp(-2 e))) does not overflow.
     exponent = apart**2 / 2.0 / max(d.weight - 2.0, 1e-300)
     limit = 2.0 * (exponent + np.log1p((-np.expm1(-2.0 * exponent)) ** 0.5))

@@ -18,23 +18,23 @@ also show how far each component moves when it is matched separately. The interv
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
-from eckart.analysis.alignment import INDISTINGUISHABLE, close_groups, pair, rotated_groups
+from eckart.analysis.alignment import INDISTINGUISHABLE, close_groups
 from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
-from eckart.analysis.row_draws import row_draws
+from eckart.analysis.resample import FURTHER, Resampler
+from eckart.analysis.share_errors import ShareErrors
 from eckart.analysis.share_intervals import corrected_shares, share_intervals
 from eckart.api import decompose
 from eckart.arrays import Array, Floats, is_array, is_sparse
 from eckart.engine.leading import leading
 from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import check_weights, generator
-from eckart.errors import EckartWarning, InputError, ParameterError
+from eckart.errors import InputError, ParameterError
 from eckart.fitted import decomposition_of, is_model
 from eckart.io.open_matrix import open_matrix
 from eckart.registry import get_method
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 
 _SURE = 0.99
-_FURTHER = 3
-"""Components computed in addition to those requested: one that changed its position can still be found."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +71,9 @@ class Bootstrap:
     corrected_variance_ratio : array of shape (3, k)
         Explained shares of the original data: as computed, corrected for bias, and corrected with the shares of similar
         components moved towards their mean. Each interval extends from the lowest to the highest of the three.
+    share_errors : array of shape (1 + count, k)
+        Standard errors of the logits of the shares, estimated from the rows: of the original data, and of each sample
+        along the matched directions. NaN for shares of 0 and 1.
     cosines : array of shape (count, k)
         Absolute cosine between each component of the fit and its match in each sample.
     indices : array of shape (count, k)
@@ -111,6 +112,7 @@ class Bootstrap:
     explained_variance_ratio: Floats
     aligned_variance_ratio: Floats
     corrected_variance_ratio: Floats
+    share_errors: Floats
     cosines: Floats
     indices: NDArray[np.intp]
     confidence: float
@@ -156,7 +158,9 @@ class Bootstrap:
             One row per component.
         """
         d = self.decomposition
-        low, high = share_intervals(self.corrected_variance_ratio, self.aligned_variance_ratio, self._ends)
+        low, high = share_intervals(
+            self.corrected_variance_ratio, self.aligned_variance_ratio, self.share_errors, self._ends, self.confidence
+        )
         same = (self.indices == np.arange(d.k)).mean(axis=0)
         numbers = np.column_stack([floats(d.explained_variance_ratio), low, high, self.cosines.mean(axis=0), same])
         lines = tuple((name, *line) for name, line in zip(component_labels(d), numbers.tolist(), strict=True))
@@ -291,17 +295,22 @@ def bootstrap(
     wide, open_group = _group_of_next(first, further)
     groups = tuple(group for group in close_groups(first) if not set(group) & set(open_group))
     inseparable = close_groups(wide, INDISTINGUISHABLE)
-    drawn = [_draw(wide, groups, open_group, inseparable, matrix, method, weights, random, again) for _ in range(count)]
-    right, matched, shares, aligned, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
-    right, matched, aligned, cosines, indices = (
-        part[..., : first.k] for part in (right, matched, aligned, cosines, indices)
+    error_of = ShareErrors(matrix)
+    resampler = Resampler(wide, groups, open_group, inseparable, matrix, method, weights, again, error_of)
+    drawn = [resampler.draw(random) for _ in range(count)]
+    right, matched, shares, aligned, errors, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
+    right, matched, aligned, errors, cosines, indices = (
+        part[..., : first.k] for part in (right, matched, aligned, errors, cosines, indices)
     )
+    given = np.ones(matrix.shape[0]) if weights is None else weights
+    error = error_of(first, given, floats(first.right), floats(first.explained_variance_ratio))
     corrected = corrected_shares(further, shares)[:, : first.k]
     unseparated = tuple(k for k in open_group if k < first.k)
     shares = shares[:, : first.k]
     return Bootstrap(
-        first, right, matched, shares, aligned, corrected, cosines, indices, float(confidence), groups, unseparated
-    )
+        first, right, matched, shares, aligned, corrected, np.vstack([error, errors]), cosines, indices,
+        float(confidence), groups, unseparated,
+    )  # fmt: skip
 
 
 def _repeated(options: dict[str, object]) -> dict[str, object]:
@@ -317,7 +326,7 @@ def _with_next(
     options: dict[str, object],
 ) -> Decomposition:
     """The fit with the next components, as many as there are."""
-    k = min(first.k + _FURTHER, first.rows, first.columns)
+    k = min(first.k + FURTHER, first.rows, first.columns)
     return first if k == first.k else decompose(data, get_method(method), k=k, sample_weight=weights, **options)
 
 
@@ -345,47 +354,6 @@ def _check(method: str, count: int, confidence: float) -> None:
         raise ParameterError(f"count={count!r} is out of range. Use a whole number that is at least 2.")
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence={confidence!r} is out of range. Use a number between 0 and 1, such as 0.95.")
-
-
-def _draw(
-    first: Decomposition,
-    groups: tuple[tuple[int, ...], ...],
-    open_group: tuple[int, ...],
-    inseparable: tuple[tuple[int, ...], ...],
-    matrix: Array,
-    method: Literal["pca", "svd"],
-    weights: NDArray[np.float64] | None,
-    random: np.random.Generator,
-    options: dict[str, object],
-) -> tuple[Floats, Floats, Floats, Floats, Floats, NDArray[np.intp]]:
-    """One repetition, its components paired with those of the first fit."""
-    given = np.ones(matrix.shape[0]) if weights is None else weights
-    times = np.zeros(len(given))
-    while int(np.count_nonzero(times)) < min(2, int(np.count_nonzero(given))):
-        times = row_draws(given, random)
-    distinct = int(np.count_nonzero(times))
-    k = min(first.k + _FURTHER, distinct, first.columns)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EckartWarning)
-        d = decompose(matrix, get_method(method), k=k, sample_weight=times, **options)
-    right, shares = floats(d.right), floats(d.explained_variance_ratio)
-    if k < first.k:  # few distinct rows were drawn: the other components explain nothing
-        right = np.hstack([right, np.zeros((first.columns, first.k - k))])
-        shares = np.append(shares, np.zeros(first.k - k))
-    all_shares = np.zeros(min(first.k + _FURTHER, first.columns))
-    all_shares[: len(shares)] = shares
-    indices, signs, cosines = pair(floats(first.right), right)
-    wanted, found = floats(first.right), right[:, indices] * signs
-    whole = rotated_groups(wanted, found, (*groups, open_group) if open_group else groups)
-    aligned = shares @ (right.T @ whole) ** 2
-    matched = rotated_groups(wanted, found, inseparable)
-    paired = rotated_groups(wanted, found, groups)
-    if open_group:
-        # The data do not determine directions within the subspace, so these are drawn as well.
-        columns, size = list(open_group), len(open_group)
-        paired[:, columns] = paired[:, columns] @ np.linalg.qr(random.standard_normal((size, size)))[0]
-        paired[:, columns] *= np.where((paired * wanted).sum(axis=0) < 0.0, -1.0, 1.0)[columns]
-    return paired, matched, all_shares, aligned, cosines, indices
 
 
 def _sure(low: float, high: float) -> str:

@@ -20,6 +20,10 @@ intervals about the third share less its bias cover 80 %, although its bias is s
 from the lowest to the highest of three centres: the share of the fit, the same less its bias, and the shrunk share.
 
 A group can contain components that were not requested. Those that the resamples contain take part in the mean.
+
+If rows have heavy tails, resamples vary less than samples: with t(5) and 50 rows, 87 to 94 % of the intervals from
+percentiles cover. Bootstrap-t intervals divide each deviation by the standard error of its resample (Hall, 1988), which
+adds 1 to 3 %. Neither covers more in every case, so the intervals extend to the farther end of both.
 """
 
 from __future__ import annotations
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
 
 _LEAST_SHARE = 1e-14
 """Shares below this are 0, and shares that are as close to 1 are 1."""
+_KNOWN = 0.9
+"""Minimum share of resamples whose standard errors are known."""
 
 
 def corrected_shares(d: Decomposition, drawn: Floats) -> Floats:
@@ -58,15 +64,36 @@ def corrected_shares(d: Decomposition, drawn: Floats) -> Floats:
 
 
 def share_intervals(
-    corrected: Floats, aligned: Floats, ends: Callable[[Floats], tuple[Floats, Floats]]
+    corrected: Floats,
+    aligned: Floats,
+    errors: Floats,
+    ends: Callable[[Floats], tuple[Floats, Floats]],
+    confidence: float,
 ) -> tuple[Floats, Floats]:
-    """Lower and upper ends about the corrected shares, with the spread of resamples along their aligned directions."""
+    """Lower and upper ends about the corrected shares, with the spread of resamples along their aligned directions.
+
+    `errors` are the standard errors of the fit and of the resamples.
+    """
     from scipy.special import expit
 
     spread, centres = _logit(aligned), _logit(corrected)
-    lower, upper = ends(spread - spread.mean(axis=0))
+    spread -= spread.mean(axis=0)
+    lower, upper = ends(spread)
+    lowest, highest = _studentized(spread, errors, confidence)
+    lower, upper = np.minimum(lower, lowest), np.maximum(upper, highest)
     low, high = expit(centres.min(axis=0) + lower), expit(centres.max(axis=0) + upper)
     return np.where(low > _LEAST_SHARE, low, 0.0), np.where(high < 1 - _LEAST_SHARE, high, 1.0)
+
+
+def _studentized(spread: Floats, errors: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Ends of the bootstrap-t interval about 0; 0 if too few standard errors are known."""
+    known = np.isfinite(errors) & (errors > 0)
+    usable = known[0] & (known[1:].mean(axis=0) >= _KNOWN)
+    ratios = np.where(known[1:], spread / np.where(known[1:], errors[1:], 1.0), np.nan)
+    ratios[:, ~usable] = 0.0
+    low, high = np.nanquantile(ratios, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    error = np.where(usable, errors[0], 0.0)
+    return np.asarray(-error * high), np.asarray(-error * low)
 
 
 def _unbiased(fit: Floats, drawn: Floats, groups: tuple[tuple[int, ...], ...]) -> Floats:

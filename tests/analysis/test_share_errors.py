@@ -37,7 +37,9 @@ def test_errors_of_the_data_are_those_of_the_jackknife(method: Any, scale: bool,
     data = table(400)
     left_out = logit([shares(np.delete(data, i, axis=0), method, scale) for i in range(len(data))])
     jackknife = (399 / 400 * np.square(left_out - left_out.mean(axis=0)).sum(axis=0)) ** 0.5
-    found = ek.bootstrap(kind(data), method, k=2, count=2, **({"scale": True} if scale else {}))
+    given = kind(data)
+    found = ek.bootstrap(given, method, k=2, count=2, **({"scale": True} if scale else {}))
+    np.testing.assert_array_equal(given.toarray() if sparse.issparse(given) else given, data)
     np.testing.assert_allclose(found.share_errors[0], jackknife, rtol=0.05)
 
 

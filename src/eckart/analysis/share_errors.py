@@ -12,13 +12,16 @@ influence on the logit is larger by the factor 1 / (1 - share).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eckart.analysis.measures import floats
-from eckart.arrays import Array, Floats, is_sparse, to_numpy
+from eckart.arrays import Floats, Matrix, is_sparse, to_numpy
 from eckart.result import Decomposition
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _LEAST_SHARE = 1e-14
 """Shares below this, or as close to 1, have no spread."""
@@ -29,15 +32,14 @@ _TOGETHER = 1_000_000
 class ShareErrors:
     """Standard errors of the logits of the shares that directions explain of weighted rows."""
 
-    def __init__(self, matrix: Array) -> None:
-        sparse = is_sparse(matrix)
-        table: Any = matrix if sparse else to_numpy(matrix)
-        entries = table.data if sparse else table
+    def __init__(self, matrix: Matrix) -> None:
+        sparse = _as_sparse(matrix) if is_sparse(matrix) else None
+        self._dense = to_numpy(matrix) if sparse is None else np.zeros((0, 0))
+        entries = self._dense if sparse is None else sparse.data
         # Extreme numbers have squares that are infinite or zero. A power of two changes no digit.
         largest = float(max(np.max(entries, initial=0.0), -np.min(entries, initial=0.0)))
         self._unit = float(np.exp2(np.clip(np.frexp(largest)[1], -1000, 1000)))
-        self._table = table / self._unit if sparse else table
-        self._squares = self._table.multiply(self._table) if sparse else None
+        self._sparse = None if sparse is None else sparse / self._unit
 
     def __call__(self, d: Decomposition, weights: Floats, directions: Floats, shares: Floats) -> Floats:
         scale = np.ones(d.columns) if d.scale is None else floats(d.scale) / self._unit
@@ -52,14 +54,19 @@ class ShareErrors:
 
     def _squared(self, mean: Floats, axes: Floats, parts: Floats) -> tuple[Floats, Floats]:
         """(u^T z)^2 of each row and axis, and sum_j parts_j z_j^2 of each row."""
-        table = self._table
-        if self._squares is not None:
-            scores = table @ axes - mean @ axes
-            sums = self._squares @ parts - 2 * (table @ (mean[:, None] * parts)) + mean**2 @ parts
+        if self._sparse is not None:
+            scores = self._sparse @ axes - mean @ axes
+            sums = self._sparse**2 @ parts - 2 * (self._sparse @ (mean[:, None] * parts)) + mean**2 @ parts
             return np.asarray(scores**2), np.asarray(np.maximum(sums, 0.0))
-        step = max(1, _TOGETHER // table.shape[1])
+        step = max(1, _TOGETHER // self._dense.shape[1])
         found = []
-        for start in range(0, len(table), step):
-            rows = table[start : start + step].astype(np.float64) / self._unit - mean
+        for start in range(0, len(self._dense), step):
+            rows = self._dense[start : start + step].astype(np.float64) / self._unit - mean
             found.append(((rows @ axes) ** 2, rows**2 @ parts))
         return np.concatenate([scores for scores, _ in found]), np.concatenate([sums for _, sums in found])
+
+
+def _as_sparse(matrix: Matrix) -> csr_array:
+    from scipy.sparse import csr_array
+
+    return csr_array(matrix).astype(np.float64)

@@ -19,7 +19,7 @@ EXAMPLES: dict[str, tuple[Callable[[], Solution], tuple[str, ...]]] = {
         lambda: worked.rank("1 2 1; -2 -3 1; 3 5 0"), ("rg(A) = 2", "C = ⎢ 0   1 ⎥", "⎣ 1  -1 ⎦")),
     "003, 3.2.2": (
         lambda: worked.eigen("2 1; 3 2"),
-        ("(2 - λ) (2 - λ) - (1) (3)", "λ^2 - 4λ + 1", "λ_1 = 2 + √3", "λ_2 = 2 - √3")),
+        ("(2 - λ) (2 - λ) - 1 · 3", "λ^2 - 4λ + 1", "λ_1 = 2 + √3", "λ_2 = 2 - √3")),
     "003, 3.2.5": (lambda: worked.deflation("1 3 5; 2 4 1; 6 1 9"), ("12.2884", "3.98075", "-2.26915")),
     "003, PCA example": (
         lambda: worked.pca(POINTS, center=False, flip=[2]),

@@ -308,3 +308,19 @@ def test_least_gain_is_a_lower_bound_of_what_the_values_still_lack(decay):
         gain = least_gain(ritz[:k], residuals)
         assert 0.0 <= gain <= np.sum(values[:k]) - np.sum(ritz[:k]) + 64 * EPS
         assert gain >= 0.4 * np.max(residuals**2 / ritz[:k]) or noise == 1.0
+
+
+@pytest.mark.parametrize("size", [1e-60, 1.0, 1e60])
+@pytest.mark.parametrize("shape", [(3, 3), (50, 9), (3000, 20)])
+def test_bounds_of_a_basis_of_long_vectors_stay_tight(shape, size):
+    """The rounding of Q^T P does not grow with the number of rows."""
+    rows, count = shape
+    rng = np.random.default_rng(rows)
+    basis = np.linalg.qr(np.ones(shape) + 1e-2 * rng.standard_normal(shape))[0]
+    values = size * np.sort(rng.uniform(0.5, 1.0, count))[::-1]
+    found = residual_bounds(basis, basis * values, 0.0, error=0.0)
+    extended = basis.astype(np.longdouble)
+    exact = np.linalg.eigvalsh(((extended.T @ extended) * (values / size)).astype(float))[::-1] * size
+    assert np.all(found.lower <= exact + 1e-15 * size)
+    assert np.all(found.upper >= exact - 1e-15 * size)
+    assert np.max(found.upper - found.lower) < 2e-14 * count * size

@@ -21,6 +21,7 @@ import numpy as np
 
 from eckart.arrays import Array
 from eckart.engine.backends.symmetric import leading_values
+from eckart.engine.standardize.rounding import gamma, lapack_eigenvalue_error, lapack_svd_error
 
 
 def coupling_factor(residual_gram: np.ndarray) -> np.ndarray:
@@ -73,13 +74,18 @@ class Bounded:
 
 
 def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, error: float) -> Bounded:
-    """Rayleigh-Ritz with an orthonormal basis Q, given G Q and s >= the largest eigenvalue of G on the complement of Q.
+    """Rayleigh-Ritz with an orthonormal basis Q (n x q), given P = G Q and s >= the largest eigenvalue of G on the
+    complement of Q.
 
-    Each column of `product` has an error of at most `error`, so T and R are off by sqrt(q) times that in norm, and each
-    eigenvalue by twice as much.
+    The matrix of `upper_bounds` has errors in T and R, and each bound is off by at most the sum of their norms:
+    - Each column of P has an error of at most `error`: sqrt(q) times that in T and in R.
+    - Rounding in R = P - Q T: gamma(q + 2) (||P||_F + ||Q||_F ||T||_F), and LAPACK's error for its triangle.
+    - Q^T Q = I + F. The basis Q (I + F)^-1/2 is orthonormal; T changes by ||F|| ||T|| to first order, and R by ||F||
+      (||T|| + ||R|| / 2), together by less than 3 ||F|| ||G||.
+    - T and F are known up to the errors of `_inner`. LAPACK's error for the eigenvalues comes last.
     """
     count = basis.shape[1]
-    table = basis.T @ product
+    table, slip = _inner(basis, product)
     table = (table + table.T) / 2.0
     rest = product - basis @ table
     triangle: np.ndarray = np.linalg.qr(rest)[1]
@@ -87,11 +93,37 @@ def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, e
     values, turn = values[::-1], np.ascontiguousarray(turn[:, ::-1])
     upper = upper_bounds(table, triangle, outside, count)
     largest = max(float(upper[0]), outside)
-    unit = np.finfo(np.float64).eps
-    lost = float(np.linalg.norm(basis.T @ basis - np.eye(count))) + unit * len(basis)
-    slack = 2.0 * np.sqrt(count) * error + (4.0 * lost + 8.0 * unit * np.sqrt(count + len(triangle))) * largest
+    own, doubt = _inner(basis, basis)
+    lost = float(np.linalg.norm(own - np.eye(count))) + doubt
+    size = float(np.linalg.norm(product)) + float(np.linalg.norm(basis)) * float(np.linalg.norm(table))
+    slack = 2.0 * np.sqrt(count) * error + slip + 3.0 * lost * largest + gamma(count + 2) * size
+    slack += lapack_svd_error(len(basis), float(np.linalg.norm(rest)))
+    slack += lapack_eigenvalue_error(count + len(triangle), largest)
     residuals = np.sqrt(np.sum((rest @ turn) ** 2, axis=0)) + slack
     return Bounded(values, basis @ turn, values - slack, upper + slack, residuals, float(slack))
+
+
+def _inner(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, float]:
+    """(A^T B, bound of its error in the Frobenius norm), accurate to the last digits for any number of rows.
+
+    Leading parts of both factors are multiples of 2^-25 of their longest columns. Their products are multiples of
+    2^-50, and no partial sum exceeds 1, so BLAS rounds nothing (Ozaki et al. 2012, Numer. Algorithms 59). The products
+    with what is left are smaller by 2^-26 sqrt(n), and so is their rounding.
+    """
+    parts = [_split(factor) for factor in (first, second)]
+    (high, low), (other_high, other_low) = parts
+    found = high.T @ other_high + (high.T @ other_low + low.T @ second)
+    long, short, other_long, other_short = (float(np.linalg.norm(part)) for pair in parts for part in pair)
+    small = gamma(len(first) + 2) * (long * other_short + short * (other_long + other_short))
+    return found, small + gamma(2) * (float(np.linalg.norm(found)) + small)
+
+
+def _split(factor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The multiples of 2^-25 times the length of the longest column, rounded up to a power of two, and the rest."""
+    longest = float(np.sqrt(np.max(np.sum(factor**2, axis=0), initial=0.0)))
+    step = np.ldexp(1.0, int(np.frexp(longest)[1]) - 25)
+    high = np.rint(factor / step) * step
+    return high, factor - high
 
 
 def needed_complement(projected: np.ndarray, coupling: np.ndarray, index: int, limit: float, above: int) -> float:

@@ -503,3 +503,18 @@ def test_residuals_are_those_of_the_returned_vectors(kernel, max_passes):
     whole = rows @ rows.T
     residuals = np.linalg.norm(whole @ d.left - d.left * d.values**2, axis=0) / np.linalg.norm(whole, 2)
     assert (residuals <= d.certificate.residuals + 1e-14).all()
+
+
+def test_what_float32_tiles_cannot_prove_is_computed_in_float64():
+    """4,200 points of which 40 differ: the basis is soon complete, so more steps would not lower rounding errors."""
+    rng = np.random.default_rng(1)
+    times, points = rng.multinomial(4160, np.full(40, 1 / 40)) + 1, rng.standard_normal((40, 3))
+    d = ek.decompose(np.repeat(points, times, axis=0), "kernel_pca", k=3, kernel="rbf", gamma=0.3, solver="lanczos")
+    share = times / times.sum()
+    kernel = np.exp(-0.3 * ((points[:, None] - points) ** 2).sum(axis=2))
+    kernel = kernel - share @ kernel - (kernel @ share)[:, None] + share @ kernel @ share
+    roots = np.sqrt(times)
+    exact = np.linalg.eigvalsh(roots[:, None] * kernel * roots)[::-1][:3]
+    assert d.certificate.proved
+    assert np.all(d.certificate.lower**2 <= exact * (1 + 1e-13))
+    assert np.all(exact * (1 - 1e-13) <= d.certificate.upper**2)

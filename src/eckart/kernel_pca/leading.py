@@ -87,7 +87,7 @@ class _Few:
         lowest = lowest or Lowest()
         found = _solve_few(self.matrix, request, self.block, self.capacity, self.rng, lowest)
         kept = float(found.solution.values[-1])
-        lacking = not found.solution.proved and not found.solution.converged
+        lacking = not found.solution.proved
         if self.matrix.precision != "float64" and (lacking or found.difference > ROUNDING_SHARE * max(kept, 0.0)):
             self.matrix.sharpen()
             if not self.positive:

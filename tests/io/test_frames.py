@@ -249,3 +249,11 @@ def test_columns_named_by_whole_numbers_are_chosen_by_name():
     assert ek.open_data(mixed, columns=[1]).metadata.column_names == ("b",)
     with pytest.raises(ParameterError, match="0 is the name of a column and the index of 'a'"):
         ek.open_data(mixed, columns=[0])
+
+
+def test_tables_with_views_of_strings_are_read():
+    """PyArrow 19 cannot tell how many bytes these take."""
+    table = pa.table({"a": [1.0, 2.0, 3.0], "name": pa.array(["x", "y", "z"], pa.string_view())})
+    source = ek.open_data(table)
+    assert source.metadata.row_names == ("x", "y", "z")
+    np.testing.assert_array_equal(source.matrix, [[1.0], [2.0], [3.0]])

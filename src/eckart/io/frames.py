@@ -18,7 +18,7 @@ from eckart.engine.blocks.rounded import is_rounded, rounding_notes
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.formatting import about_columns
-from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
+from eckart.io.arrow.plain_columns import bytes_of, expanded_batch, expanded_schema, place_names
 from eckart.io.roles import (
     MOST_NAMES,
     NOT_NUMBERS,
@@ -114,7 +114,7 @@ def _arrow_table(frame: object) -> Frame:
     table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
     if not isinstance(table, pa.Table):
         return frame
-    if table.nbytes >= _LARGE:
+    if bytes_of(table) >= _LARGE:
         _check_buffers(table)
     schema = expanded_schema(table.schema)
     if schema is table.schema or schema == table.schema:

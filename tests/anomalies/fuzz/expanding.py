@@ -63,6 +63,8 @@ def _understated(folder: Path, rng: np.random.Generator) -> Path:
         column_encoding={"name": "DELTA_BYTE_ARRAY"},
     )  # fmt: skip
     content, stated = path.read_bytes(), _integer(sum(map(len, texts)))
+    if stated not in content:  # as PyArrow 19 writes it
+        return path
     assert content.count(stated) == 1
     path.write_bytes(content.replace(stated, _integer(1, len(stated))))
     return path

@@ -19,7 +19,7 @@ import numpy as np
 from eckart.environment import SMALL, check_piece, free_memory
 from eckart.io.arrow.columns import kind_of, matrix_of
 from eckart.io.arrow.parquet_footer import decoded_sizes, only_as_strings, parquet_errors
-from eckart.io.arrow.plain_columns import width_of
+from eckart.io.arrow.plain_columns import bytes_of, width_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading
 
@@ -315,7 +315,7 @@ def text_columns(
                     column.validate(full=True)
                     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
                     chunks = [_compact(chunk) for chunk in chunks]
-                    size += sum(chunk.nbytes for chunk in chunks)
+                    size += sum(map(bytes_of, chunks))
                     found[j] += chunks
                 if size > most:
                     return None

@@ -174,3 +174,13 @@ def _indices(place: int, width: int, count: int) -> pa.Array:
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(np.arange(place, count * width, width))])
+
+
+def bytes_of(values: pa.Array | pa.ChunkedArray | pa.Table) -> int:
+    """Bytes that the values refer to, or those of their whole buffers for types of which PyArrow cannot tell."""
+    import pyarrow as pa
+
+    try:
+        return int(values.nbytes)
+    except pa.ArrowTypeError:  # views of strings in PyArrow 19
+        return int(values.get_total_buffer_size())

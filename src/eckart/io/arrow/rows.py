@@ -19,6 +19,7 @@ from eckart.fingerprint import fingerprint
 from eckart.io.arrow.batches import ArrowPieces
 from eckart.io.arrow.columns import long_integers
 from eckart.io.arrow.pieces import ParquetPieces, check_layout, text_columns
+from eckart.io.arrow.plain_columns import bytes_of
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
@@ -218,5 +219,5 @@ def _texts(pieces: _Pieces, roles: Roles, most: int) -> dict[int, pa.ChunkedArra
                 return None
             for j, column in columns.items():
                 found[j] += column.chunks
-                most -= column.nbytes
+                most -= bytes_of(column)
     return {j: pa.chunked_array(chunks) for j, chunks in found.items()}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from eckart.arrays import Matrix
+from eckart.arrays import Matrix, is_sparse, to_numpy
 from eckart.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,11 +18,30 @@ if TYPE_CHECKING:
 class Details:
     """Details of a method beyond the fields of `Decomposition`; each method has its own subclass."""
 
+    shapes: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """Shapes of arrays of finite numbers: "rows", "columns", "k", or a name for a length that several fields share."""
+
     def fault(self, rows: int) -> str | None:
         """Why compiled loops could not use these fields safely for a model of so many rows; None if they can.
 
         A model file may state anything, and a loop trusts every index as an address.
         """
+        return None
+
+    def shape_fault(self, rows: int, columns: int, k: int) -> str | None:
+        """Which field contradicts `shapes`, as in a model file that was edited; None if none does."""
+        lengths = {"rows": rows, "columns": columns, "k": k}
+        for name, wanted in self.shapes.items():
+            array = getattr(self, name)
+            if array is None:
+                continue
+            seen = tuple(array.shape)
+            sizes = dict(zip(wanted, seen, strict=False))
+            if len(seen) != len(wanted) or any(lengths.setdefault(axis, size) != size for axis, size in sizes.items()):
+                expected = ", ".join(str(lengths.get(axis, axis)) for axis in wanted)
+                return f"{name} has shape {seen}, but it must be ({expected}{',' * (len(wanted) == 1)})"
+            if not np.isfinite(array.data if is_sparse(array) else to_numpy(array)).all():
+                return f"{name} contains NaN or infinite entries"
         return None
 
     def of_leading(self, k: int, dropped: np.ndarray) -> Self:
@@ -82,6 +101,7 @@ class WordModel:
 class SVDDetails(Details):
     """PCA and SVD: norms of the decomposed matrix, its columns, its rows and its residual; weights, imputed values."""
 
+    shapes: ClassVar = {"column_norms": ("columns",), "row_norms": ("rows",), "row_weights": ("rows",)}
     column_norms: np.ndarray | None = None
     row_norms: np.ndarray | None = None
     """Row lengths times the square roots of the row weights; None unless left vectors are kept."""

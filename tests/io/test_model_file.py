@@ -22,6 +22,7 @@ from hypothesis.extra import numpy as hnp
 
 import eckart as ek
 from eckart import files as newfile
+from eckart.details import WordModel
 from eckart.errors import ModelFileError
 from eckart.io import model_file as modelfile
 from eckart.io.model_file import load, save
@@ -335,9 +336,10 @@ def test_float32_stays_float32(tmp_path: Path) -> None:
 
 
 def _with_matrix(matrix: Any) -> ek.Decomposition:
-    """A CUR whose C is this matrix."""
-    d = ek.decompose(np.diag([1.0, 2.0, 3.0]), "cur", k=2)
-    return replace(d, details=replace(d.details, C=matrix))
+    """A decomposition of texts whose weighted word counts are this matrix."""
+    d = ek.decompose(np.diag([1.0, 2.0, 3.0]), "svd", k=2)
+    words = WordModel("", np.ones(3), 1.0, (), (), np.ones((0, 2)), terms=matrix)
+    return replace(d, details=replace(d.details, words=words))
 
 
 @pytest.fixture
@@ -353,13 +355,13 @@ def test_sparse_parts_survive(tmp_path: Path, rows: int, columns: int, density: 
     kept = sp.random_array((rows, columns), density=density, rng=0, format="csr", dtype=np.float32 if single else float)
     for given_ in (kept, kept.tocsc(), kept.tocoo()):
         save(_with_matrix(given_), tmp_path / "m", overwrite=True)
-        found = load(tmp_path / "m").details.C
+        found = load(tmp_path / "m").details.words.terms
         assert (found.shape, found.dtype, found.format) == (kept.shape, kept.dtype, "csr")
         assert np.array_equal(found.toarray(), kept.toarray())
 
 
 def _into(name: str, array: np.ndarray) -> Any:
-    return lambda entries: entries.update({f"parts.C.{name}.npy": npy(array, version=(1, 0))})
+    return lambda entries: entries.update({f"parts.words.terms.{name}.npy": npy(array, version=(1, 0))})
 
 
 @pytest.mark.parametrize(
@@ -379,7 +381,7 @@ def _into(name: str, array: np.ndarray) -> Any:
     ],
 )
 def test_sparse_parts_that_point_outside_are_refused(sparse_model: Path, members: Any) -> None:
-    assert load(sparse_model).details.C.nnz == 2
+    assert load(sparse_model).details.words.terms.nnz == 2
     with pytest.raises(ModelFileError, match="sparse array"):
         load(forge(sparse_model, members=members))
 
@@ -389,7 +391,7 @@ def test_sparse_parts_that_point_outside_are_refused(sparse_model: Path, members
 )
 def test_sparse_parts_of_an_impossible_shape_are_refused(sparse_model: Path, shape: Any) -> None:
     def change(document: Any) -> None:
-        document["body"]["Decomposition"]["parts"]["dict"]["C"]["csr"]["shape"] = shape
+        document["body"]["Decomposition"]["parts"]["dict"]["words"]["dict"]["terms"]["csr"]["shape"] = shape
 
     with pytest.raises(ModelFileError, match="sparse array"):
         load(forge(sparse_model, change))
@@ -397,10 +399,10 @@ def test_sparse_parts_of_an_impossible_shape_are_refused(sparse_model: Path, sha
 
 def test_sparse_parts_with_a_part_too_few_or_too_many_are_refused(sparse_model: Path) -> None:
     def fewer(document: Any) -> None:
-        del document["body"]["Decomposition"]["parts"]["dict"]["C"]["csr"]["indptr"]
+        del document["body"]["Decomposition"]["parts"]["dict"]["words"]["dict"]["terms"]["csr"]["indptr"]
 
     def more(document: Any) -> None:
-        document["body"]["Decomposition"]["parts"]["dict"]["C"]["csr"]["more"] = 1
+        document["body"]["Decomposition"]["parts"]["dict"]["words"]["dict"]["terms"]["csr"]["more"] = 1
 
     whole = sparse_model.read_bytes()
     for change in (fewer, more):
@@ -431,7 +433,7 @@ def test_a_sparse_tensor_is_saved_as_a_csr_array(tmp_path: Path) -> None:
     stored = sp.csr_array(np.array([[1.0, 0.0], [0.0, 2.0]]))
     tensor = torch.asarray(stored.toarray()).to_sparse_csr()
     save(_with_matrix(tensor), tmp_path / "m")
-    found = load(tmp_path / "m").details.C
+    found = load(tmp_path / "m").details.words.terms
     assert sp.issparse(found)
     np.testing.assert_array_equal(found.toarray(), stored.toarray())
 
@@ -496,6 +498,66 @@ def test_graphs_that_point_outside_are_refused(tmp_path: Path, members: Any) -> 
     assert load(path).k == 2
     with pytest.raises(ModelFileError, match=r"graph|sources"):
         load(forge(path, members=members))
+
+
+def test_edges_of_negative_length_are_refused(tmp_path: Path) -> None:
+    """The search for shortest paths would never end, and would take all memory."""
+    path = tmp_path / "isomap.eckart"
+    ek.decompose(np.random.default_rng(0).standard_normal((30, 3)), "isomap", k=2).save(path)
+    with pytest.raises(ModelFileError, match="an edge has a negative length"):
+        load(forge(path, members=_graph("weight", lambda a: -a)))
+
+
+_DETAILS = [
+    ("pca", "column_norms", lambda a: a[:-1]),
+    ("pca", "row_norms", lambda a: np.r_[a, a]),
+    ("nmf", "lengths", lambda a: np.r_[a, a]),
+    ("kernel_pca", "dual", lambda a: a.T.copy()),
+    ("kernel_pca", "support", lambda a: a[:0]),
+    ("kernel_pca", "offset", lambda a: a + np.nan),
+    ("isomap", "points", lambda a: a * np.inf),
+    ("isomap", "shift", lambda a: np.r_[a, a]),
+    ("cur", "columns", lambda a: a + 100),
+    ("cur", "rows", lambda a: a * 1e200),
+    ("cur", "C", lambda a: a[:, :1]),
+]
+
+
+@pytest.mark.parametrize(("method", "name", "change"), _DETAILS, ids=[f"{m} {n}" for m, n, _ in _DETAILS])
+def test_details_that_contradict_the_model_are_refused(tmp_path: Path, method: str, name: str, change: Any) -> None:
+    path = tmp_path / "edited.eckart"
+    options = {"left": True} if method == "pca" else {"kernel": "rbf"} if method == "kernel_pca" else {}
+    table = np.abs(np.random.default_rng(0).standard_normal((30, 6)))
+    ek.decompose(table, method, k=2, **options).save(path)
+    assert load(path).k == 2
+    with (
+        np.errstate(invalid="ignore"),
+        pytest.raises(ModelFileError, match=rf"{name}(_scores)? (has|contains)|chosen {name}"),
+    ):
+        load(forge(path, members=_graph(name, change)))
+
+
+def test_bounds_of_different_lengths_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "edited.eckart"
+    ek.decompose(np.abs(np.random.default_rng(0).standard_normal((30, 6))), "nmf", k=2).save(path)
+
+    def shorten(entries: dict[str, bytes]) -> None:
+        array = np.load(io.BytesIO(entries["certificate.upper.npy"]))
+        entries["certificate.upper.npy"] = npy(array[:-1], version=(1, 0))
+
+    with pytest.raises(ModelFileError, match=r"certificate\.lower and certificate\.upper differ"):
+        load(forge(path, members=shorten))
+
+
+def test_models_with_huge_numbers_are_described(tmp_path: Path) -> None:
+    """Only an editor writes them: their squares overflow."""
+    path = tmp_path / "edited.eckart"
+    arrests().save(path)
+    for name, like in (("values", arrests().values), ("right", arrests().right)):
+        huge = npy(np.asarray(like) * 1e200, version=(1, 0))
+        forge(path, members=lambda entries, name=name, huge=huge: entries.update({f"{name}.npy": huge}))
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert "components" in ek.summary(load(path)).lower()
 
 
 @pytest.mark.parametrize("group", [(99, 100), (0, 4), (-1, 2)])

@@ -101,7 +101,7 @@ def led_by(d: Decomposition, component: int, found: Sequence[tuple[str, float]])
     low, high = float(np.abs(vector).min()), float(np.abs(vector).max())
     if len(vector) > 1 and low >= _SIMILAR * high and (vector > 0).all() == (vector > 0).any():
         return "weights all columns about equally"
-    share = sum(value**2 for _, value in found) / float(vector @ vector)
+    share = sum((value / high) ** 2 for _, value in found) / float(((vector / high) ** 2).sum())
     return "is dominated by {}" if share > _DOMINANT else "loads most on {}"
 
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from eckart.analysis import sentences
 from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import floats
@@ -121,9 +123,10 @@ def _axes(d: Decomposition, width: int, bar: str) -> Table:
     """The table of components, with a bar for each share if there is room."""
     table = replace(components_table(d), title="", caption="")
     shares = floats(d.explained_variance_ratio)
-    largest = float(shares.max(initial=0.0)) or 1.0
+    with np.errstate(invalid="ignore"):  # a model file that was edited may state infinite shares
+        lengths = np.nan_to_num(shares / (float(shares.max(initial=0.0)) or 1.0))
     for long in _BARS:
-        bars = [f"{bar * round(long * share / largest):<{long}}" for share in shares.tolist()]
+        bars = [f"{bar * round(long * length):<{long}}" for length in lengths.tolist()]
         rows = tuple((*row, line) for row, line in zip(table.rows, bars, strict=True))
         wider = replace(table, columns=(*table.columns, ""), rows=rows, kinds=(*table.kinds, "text"))
         if wider.fits(width, _MOST_COMPONENTS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,6 +50,11 @@ class Bound:
 class CURDetails(Details):
     """Chosen columns and rows, factors and errors of A ~ C U R."""
 
+    shapes: ClassVar = {
+        "columns": ("chosen columns",), "column_scales": ("chosen columns",), "column_times": ("chosen columns",),
+        "rows": ("chosen rows",), "row_scales": ("chosen rows",), "row_times": ("chosen rows",),
+        "C": ("rows", "chosen columns"), "R": ("chosen rows", "columns"),
+    }  # fmt: skip
     k: int
     select: str
     core_kind: str
@@ -75,6 +81,12 @@ class CURDetails(Details):
     bounds: dict[str, Bound]
     chosen_column_names: tuple[str, ...] | None = None
     chosen_row_names: tuple[str, ...] | None = None
+
+    def fault(self, rows: int) -> str | None:
+        for name, places, size in (("columns", self.columns, self.R.shape[1]), ("rows", self.rows, rows)):
+            if places.dtype.kind not in "iu" or (places.size and not 0 <= places.min() <= places.max() < size):
+                return f"the chosen {name} are not whole numbers from 0 to {size - 1}"
+        return None
 
 
 def factor_of(core: Core, prototype: Array) -> Core:

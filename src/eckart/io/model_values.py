@@ -283,7 +283,7 @@ def check(d: Decomposition, refusal: str) -> None:
     _check_factors(d, refusal)
     if d.scale is not None and not (to_numpy(d.scale) > 0).all():
         raise ModelFileError(f"{refusal}: scale contains zero or negative entries, but it divides the columns.")
-    if fault := d.details.fault(d.rows):
+    if fault := d.details.shape_fault(d.rows, d.columns, d.k) or d.details.fault(d.rows):
         raise ModelFileError(f"{refusal}: {fault}.")
     _check_names(d, refusal)
     _check_certificate(d, refusal)
@@ -324,6 +324,9 @@ def _check_certificate(d: Decomposition, refusal: str) -> None:
             f"{refusal}: certificate.undetermined contains the components {wrong[0]}, but there are only {d.k}."
         )
     fewest = d.k if method_of(d).orthogonal else 0  # otherwise there is no separate bound for each component
+    bounds = {np.shape(bound) for bound in (d.certificate.lower, d.certificate.upper)}
+    if len(bounds) > 1:
+        raise ModelFileError(f"{refusal}: the shapes of certificate.lower and certificate.upper differ.")
     for name in ("lower", "upper", "residuals"):
         seen = np.shape(getattr(d.certificate, name))
         if len(seen) != 1 or not fewest <= seen[0] <= d.k:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from eckart.result import Details
 class IsomapDetails(Details):
     """The neighbourhood graph, the embedding of its sources, and figures of merit."""
 
+    shapes: ClassVar = {
+        "points": ("rows", "columns"), "sources": ("sources",), "weights": ("sources", "k"), "means": ("sources",),
+        "shift": ("k",), "residual_variance": ("k",),
+    }  # fmt: skip
     points: Matrix | None
     """The fitted rows times 2^exponent; None if distances were given instead of rows."""
     n_neighbors: int | None
@@ -41,11 +46,11 @@ class IsomapDetails(Details):
         fault = csr_fault(self.weight, self.index, self.first, (rows, rows))
         if fault is not None:
             return f"the neighbourhood graph is damaged: {fault}"
+        if not (self.weight >= 0).all():  # Dijkstra's algorithm would never end
+            return "the neighbourhood graph is damaged: an edge has a negative length or none"
         sources = self.sources
         if sources.ndim != 1 or sources.dtype.kind not in "iu" or not len(sources):
             return f"its sources should be row numbers, but they have shape {sources.shape} and type {sources.dtype}"
         if sources.min() < 0 or sources.max() >= rows:
             return f"its sources lie outside the {rows} rows"
-        if self.weights.shape[:1] != sources.shape or self.means.shape != sources.shape:
-            return f"the numbers of weights and means differ from the number of sources, {len(sources)}"
         return None

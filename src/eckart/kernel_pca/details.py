@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,11 @@ class KernelPCADetails(Details):
     The linear kernel needs no expansion (`dual` is None); the cosine kernel keeps only its rows and their scores.
     """
 
+    shapes: ClassVar = {
+        "correlations": ("columns", "k"), "support": ("support", "columns"), "shift": ("columns",),
+        "support_scores": ("support", "k"), "dual": ("support", "k"), "means": ("support",), "base": ("support",),
+        "offset": ("k",),
+    }  # fmt: skip
     kernel: str
     gamma: float | None = None
     degree: float = 3.0
@@ -50,6 +55,11 @@ class KernelPCADetails(Details):
     """Rows of the support, for an approximation of the kernel."""
     approximation_error: float = 0.0
     """Part of the trace of the kernel that is missing from its approximation."""
+
+    def fault(self, rows: int) -> str | None:
+        if self.dual is not None and self.kernel != "precomputed" and self.support is None:
+            return "the rows that new rows are compared with are missing"
+        return None
 
     @property
     def is_linear(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from eckart.result import Details
 class NMFDetails(Details):
     """Losses and runs of A ~ W H."""
 
+    shapes: ClassVar = {"lengths": ("k",), "sums": ("k",), "runs": ("runs",)}
     lengths: np.ndarray
     """Lengths of the rows of H; the rows of `right` have unit length."""
     options: CoordinateOptions

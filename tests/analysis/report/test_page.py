@@ -398,6 +398,14 @@ def test_an_nmf_without_bounds_on_single_parts_has_a_report():
     assert all(row[4] != row[4] for row in ek.tables.eigenvalues(model).rows)
 
 
+@pytest.mark.parametrize("name", ["t.npy", "t.parquet", "t.h5ad", "t.csv.gz", "t.txt", "m.eckart"])
+def test_a_report_never_replaces_a_table_or_a_model(tmp_path, name):
+    (tmp_path / name).write_bytes(b"data")
+    with pytest.raises(ek.errors.FileError, match="reports are HTML or Markdown"):
+        ek.report([[1.0, 2.0], [2.0, 1.0], [4.0, 3.0]], tmp_path / name, overwrite=True)
+    assert (tmp_path / name).read_bytes() == b"data"
+
+
 @pytest.mark.parametrize("door", ["python", "command"])
 def test_names_of_other_formats_are_refused(tmp_path, monkeypatch, door):
     monkeypatch.chdir(tmp_path)

@@ -11,6 +11,7 @@ from eckart.analysis import sentences
 from eckart.analysis.report.contents import Section, sections
 from eckart.errors import FileError
 from eckart.formatting import clean, counted
+from eckart.io.open_source import FORMATS, STORED
 
 if TYPE_CHECKING:
     from eckart.analysis.analysis import Analysis
@@ -53,9 +54,10 @@ def _table(table: Table) -> str:
 
 
 _OTHERS = frozenset({
-    ".pdf", ".doc", ".docx", ".odt", ".rtf", ".tex", ".pptx", ".png", ".jpg", ".svg", ".csv", ".xlsx", ".json",
-    ".ipynb",
+    ".pdf", ".doc", ".docx", ".odt", ".rtf", ".tex", ".pptx", ".png", ".jpg", ".svg", ".xlsx", ".json", ".ipynb",
+    ".gz", ".eckart", *FORMATS, *(f".{kind}" for kind in STORED),
 })  # fmt: skip
+"""A report must not replace a table or a model by mistake."""
 
 
 def is_markdown(path: str | os.PathLike[str]) -> bool:

@@ -122,7 +122,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
 
     {Examples: arrests}
     >>> [(row[0], row[1], round(float(row[2]), 2)) for row in ek.tables.outlier_limits(d).rows]
-    [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.58), ('T2', 'new', 6.58), ('Q', 'new', 1.97)]
+    [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.58), ('T2', 'new', 6.58), ('Q', 'new', 2.0)]
     """
     k = check_k(d, k)
     inside, outside = new_limits(d, k, confidence)

@@ -14,7 +14,7 @@ DATA = np.random.default_rng(0).standard_normal((700, 9)) @ np.diag(np.arange(1.
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("eckart.engine.matrix._BLOCK_BYTES", (4000, 4000))
+    monkeypatch.setattr("eckart.budget._BLOCK_BYTES", (4000, 4000))
 
 
 def read_back(path):

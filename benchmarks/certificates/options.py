@@ -216,7 +216,7 @@ def keywords(options: Options, share: float | None = None) -> dict[str, Any]:
 
 
 def _memory(options: Options) -> int:
-    """Room for the basis of Lanczos and little more: blocks are a sixteenth of it, so larger tables have several."""
+    """Room for the basis of Lanczos and little more: blocks are a fortieth of it, so larger tables have several."""
     short = min(options.rows, options.columns)
     return 1_000_000 + 4000 * short + 48 * short**2
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.arrays import to_numpy
+from eckart.budget import block_bytes
 from eckart.engine.blocks.reading import ProgressCallback, Reading, ahead
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.matrix import block_bytes
 from eckart.errors import InputError, MissingValuesError, NotFiniteError, ParameterError
 from eckart.files import input_conflict
 from eckart.fingerprint import paths_of

@@ -27,7 +27,7 @@ LIMIT = 40_000
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch):
-    monkeypatch.setattr("eckart.engine.matrix._BLOCK_BYTES", (20_000, 20_000))
+    monkeypatch.setattr("eckart.budget._BLOCK_BYTES", (20_000, 20_000))
     monkeypatch.setattr("eckart.engine.blocks.checkpoint._EVERY_SECONDS", 0.0)
 
 
@@ -215,7 +215,7 @@ class TestFilesThatChange:
 
 KILLED = """
     import sys, os, signal
-    import eckart.engine.matrix as opening, eckart.engine.blocks.checkpoint as journal
+    import eckart.budget as opening, eckart.engine.blocks.checkpoint as journal
     opening._BLOCK_BYTES, journal._EVERY_SECONDS = (20_000, 20_000), 0.0
     import eckart as ek
     path, folder, target, count, method = sys.argv[1:]

@@ -30,7 +30,7 @@ SMALL = "200KB"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr("eckart.engine.matrix._BLOCK_BYTES", (2**14, 2**14))
+    monkeypatch.setattr("eckart.budget._BLOCK_BYTES", (2**14, 2**14))
     return tmp_path
 
 

@@ -14,7 +14,7 @@ from eckart.errors import InputError, MissingValuesError, ParameterError
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("eckart.engine.matrix._BLOCK_BYTES", (20_000, 20_000))
+    monkeypatch.setattr("eckart.budget._BLOCK_BYTES", (20_000, 20_000))
 
 
 @pytest.fixture(scope="module")

@@ -149,7 +149,7 @@ def test_rows_in_any_order(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", FILES)
 def test_decomposed_from_file_as_from_memory(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("eckart.engine.matrix._BLOCK_BYTES", (3000, 3000))
+    monkeypatch.setattr("eckart.budget._BLOCK_BYTES", (3000, 3000))
     write, truth = FILES[kind]
     path = write(tmp_path)
     whole = ek.decompose(truth, k=2)
@@ -330,7 +330,7 @@ def test_a_chunk_of_a_sparse_matrix_that_exceeds_the_budget(tmp_path):
         group.create_dataset("data", shape=count, dtype="f8", chunks=(count,), compression="gzip")[:5] = 1.0
         group.create_dataset("indices", shape=count, dtype="i8", chunks=(count,), compression="gzip")[:5] = 1
         group["indptr"] = np.linspace(0, count, rows + 1).astype(int)
-    with pytest.raises(MemoryBudgetError, match="one chunk of 20000000 values takes 160 MB"):
+    with pytest.raises(MemoryBudgetError, match="one chunk of 20000000 values takes 320 MB"):
         open_rows(tmp_path / "a.h5ad", memory=100_000_000)
 
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from eckart.budget import BLOCKS_HELD
 from eckart.engine.backends.base import Costs
 from eckart.engine.backends.csr_scipy import COMPILE_FROM
 from eckart.engine.backends.host import HostBackend
 from eckart.engine.iterated import iteration_seconds
-from eckart.engine.lanczos.memory import BLOCKS_HELD, most_columns, room_for, within, working_bytes
+from eckart.engine.lanczos.memory import most_columns, room_for, within, working_bytes
 from eckart.engine.lanczos.terms import MOST_PROBES, NARROWEST
 from eckart.engine.solution import Request
 from eckart.engine.trial import Trial, trial_of

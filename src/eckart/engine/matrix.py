@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, Matrix, dtype_name, is_sparse, namespace
+from eckart.budget import block_bytes
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.csr_check import check_sparse
@@ -23,7 +24,7 @@ from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
-from eckart.environment import check_fits, free_memory
+from eckart.environment import check_fits
 from eckart.errors import DataWarning, InputError, MissingValuesError
 from eckart.formatting import counted
 from eckart.mapped import check_mapped
@@ -65,18 +66,12 @@ def unprepared(data: Matrix) -> Opened | None:
 
 
 _UNNAMED = Metadata(name="X")
-_BLOCK_BYTES = (2**16, 2**26)
 SMALL_DENSE = 2**17
 """Maximum number of entries for which a sparse matrix is processed as dense: one megabyte."""
 _MANY_COLUMNS, _VECTORS = 10**7, 24
 """From this size on, check that this many vectors with one number per column fit into memory: sums, sums of squares,
 means and their partial sums, measured on sparse rows with one component.
 """
-
-
-def block_bytes(memory: int | None) -> int:
-    """Size of the blocks: a sixteenth of the allowed memory, 64 KiB to 64 MiB."""
-    return int(np.clip((free_memory() if memory is None else memory) // 16, *_BLOCK_BYTES))
 
 
 def bytes_read_at_once(matrix: Any) -> int:

@@ -24,7 +24,7 @@ from eckart.locks import FolderLock
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch):
-    monkeypatch.setattr("eckart.engine.matrix._BLOCK_BYTES", (20_000, 20_000))
+    monkeypatch.setattr("eckart.budget._BLOCK_BYTES", (20_000, 20_000))
     monkeypatch.setattr("eckart.engine.blocks.checkpoint._EVERY_SECONDS", 0.0)
 
 

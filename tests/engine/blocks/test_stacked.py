@@ -37,7 +37,7 @@ def sparse_table(rows, columns, dtype="f8", seed=0):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("eckart.engine.matrix._BLOCK_BYTES", (6_000, 6_000))
+    monkeypatch.setattr("eckart.budget._BLOCK_BYTES", (6_000, 6_000))
 
 
 CASES = list(

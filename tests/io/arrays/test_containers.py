@@ -96,7 +96,7 @@ def test_a_chunk_larger_than_the_budget_is_refused_with_figures(tmp_path: Path) 
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("X", (40_000, 300), "f8", chunks=(40_000, 300), compression="gzip")[:] = 0
     with pytest.raises(
-        MemoryBudgetError, match=r"40000 x 300 values takes 96 MB .* half of the memory limit of 100 MB"
+        MemoryBudgetError, match=r"40000 x 300 values takes 192 MB .* half of the memory limit of 100 MB"
     ):
         open_rows(tmp_path / "a.h5", memory=100_000_000)
 

@@ -73,7 +73,7 @@ def test_a_block_costs_little_more_than_itself(tmp_path: Path, name: str) -> Non
 @pytest.fixture
 def wide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, np.ndarray]:
     """Three row groups of 700 rows and 300 columns, and little memory that is had whatever is allowed."""
-    monkeypatch.setattr("eckart.io.arrow.pieces.SMALL", 1 << 18)
+    monkeypatch.setattr("eckart.budget.SMALL", 1 << 18)
     monkeypatch.setattr("eckart.environment.SMALL", 1 << 18)
     values = np.random.default_rng(1).standard_normal((2100, 300))
     path = tmp_path / "wide.parquet"
@@ -95,6 +95,46 @@ def test_a_row_group_that_takes_too_much_is_refused_with_figures(wide: tuple[Pat
     said = r"row group 1 of 700 rows and 300 columns takes 1.68 MB .* the memory limit is 1.5 MB"
     with pytest.raises(MemoryBudgetError, match=said):
         open_rows(wide[0], memory=1_500_000)
+
+
+def with_large_pages(path: Path, columns: int, rows: int, **options: Any) -> np.ndarray:
+    """A Parquet file whose columns are one page each."""
+    values = np.random.default_rng(3).standard_normal((rows, columns))
+    table = pa.table({f"c{j}": values[:, j] for j in range(columns)})
+    sizes = {"data_page_size": 1 << 28, "max_rows_per_page": rows}
+    parquet.write_table(table, path, row_group_size=rows, use_dictionary=False, **sizes, **options)
+    return values
+
+
+@pytest.mark.parametrize("packing", ["none", "zstd"])
+def test_large_pages_are_counted(tmp_path: Path, packing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six pages of 2.4 MB, instead of the usual 1 MB."""
+    monkeypatch.setattr("eckart.budget.SMALL", 0)
+    monkeypatch.setattr("eckart.environment.SMALL", 0)
+    path = tmp_path / "a.parquet"
+    values = with_large_pages(path, 6, 300_000, compression=packing)
+    rows: Any = open_rows(path, memory=72_000_000 if packing == "none" else 100_000_000)
+    decoded: list[int] = []
+    iter_batches = parquet.ParquetFile.iter_batches
+
+    def counted(self: Any, *args: Any, **options: Any) -> Any:
+        decoded.append(len(options["columns"]))
+        return iter_batches(self, *args, **options)
+
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", counted)
+    np.testing.assert_array_equal(rows.read(1000, 31_000), values[1000:31_000])
+    assert decoded == [1] * 6
+    with pytest.raises(MemoryBudgetError, match=r"row group 1 of 300,000 rows and 6 columns takes 14\.4 MB"):
+        open_rows(path, memory=14_000_000)
+
+
+def test_a_page_that_takes_too_much_is_refused_with_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eckart.environment.SMALL", 1 << 18)
+    monkeypatch.setattr("eckart.budget.SMALL", 0)
+    with_large_pages(tmp_path / "a.parquet", 2, 100_000, compression="zstd")
+    with pytest.raises(MemoryBudgetError, match=r"one page of a column takes 1\.\d+ MB .* limit of 2 MB"):
+        open_rows(tmp_path / "a.parquet", memory=2_000_000)
+    open_rows(tmp_path / "a.parquet", memory=4_000_000)
 
 
 def test_no_other_library_is_imported_for_numbers(tmp_path: Path) -> None:
@@ -138,10 +178,9 @@ def test_footers_agree_with_the_library(tmp_path: Path, compression: str | None)
 
 def test_small_blocks_do_not_decode_a_row_group_many_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a small budget, a row group is decoded by columns, several megabytes of rows at a time."""
-    monkeypatch.setattr("eckart.io.arrow.pieces._HELD_BYTES", 40_000 * 9 * 8)
     path = write(tmp_path / "a.parquet")
-    monkeypatch.setattr("eckart.io.arrow.pieces.SMALL", 0)
-    rows: Any = open_rows(path, memory=20_000_000)
+    monkeypatch.setattr("eckart.budget.SMALL", 0)
+    rows: Any = open_rows(path, memory=4 * 40_000 * 9 * 8)
     decoded: list[object] = []
     iter_batches = parquet.ParquetFile.iter_batches
 

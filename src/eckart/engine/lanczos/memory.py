@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.budget import compiler_bytes, reading_bytes
 from eckart.engine.lanczos.restart import MOST_FROZEN
 from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.lanczos.terms import MOST_PROBES, NARROWEST, PROBES
@@ -17,15 +18,11 @@ _ENOUGH_STEPS, _LEAST_STEPS, _LEAST_PROBES = 16, 6, 128
 """Steps between restarts that suffice for most spectra, and the minimum steps and columns of a useful proof phase."""
 _KEPT_BY_ALLOCATORS = 1.25
 """Measured ratio of process memory to array memory: freed memory is not returned immediately."""
-_COMPILED_LOOPS = 80_000_000
-"""Bytes used by the compiler of the loops for sparse rows; bases shrink by up to a quarter to make room for it."""
-BLOCKS_HELD = 4
-"""Number of blocks in memory at a time: the current one, those read ahead, and their products."""
 
 
 def room_for(shape: Shape, memory: int) -> int:
-    """Bytes that blocks of the data and compiled loops leave to the basis."""
-    return memory - BLOCKS_HELD * shape.block_bytes - (min(_COMPILED_LOOPS, memory // 4) if shape.sparse else 0)
+    """Bytes that reading blocks of the data and compiled loops leave to the basis."""
+    return memory - reading_bytes(memory, shape.block_bytes) - (compiler_bytes(memory) if shape.sparse else 0)
 
 
 def most_columns(shape: Shape, k: int, block: int, capacity: int, probes: int, room: int | None) -> int:

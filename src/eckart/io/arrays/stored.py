@@ -221,10 +221,19 @@ def _columns_at_a_time(array: Any, memory: int | None) -> int:
 
 
 def _check_chunk(array: Any, name: str, memory: int | None) -> None:
-    """Check the size of a chunk, which is unpacked whole even if few of its numbers are wanted."""
+    """Check the size of a chunk, which is unpacked whole even if few of its numbers are wanted.
+
+    While it is unpacked, the packed chunk is in memory as well. It may be as large.
+    """
     if array.chunks:
-        size = math.prod(array.chunks) * np.dtype(array.dtype).itemsize
-        check_piece(size, name, f"one chunk of {' x '.join(map(str, array.chunks))} values", memory)
+        copies = 2 if _is_packed(array) else 1
+        size = copies * math.prod(array.chunks) * np.dtype(array.dtype).itemsize
+        check_piece(size, name, f"reading one chunk of {' x '.join(map(str, array.chunks))} values", memory)
+
+
+def _is_packed(array: Any) -> bool:
+    """Whether there are two copies of a chunk while it is read: Zarr reads all chunks as bytes first."""
+    return not hasattr(array, "id") or bool(array.id.get_create_plist().get_nfilters())
 
 
 def _named_group(file: str, place: str) -> str:

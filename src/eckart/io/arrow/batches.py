@@ -75,8 +75,10 @@ class ArrowPieces:
         self._check_rows(stored=sum(_bits(kind) for kind in types if not _has_runs(kind)))
         packed = any(head.packed for head in self._heads)
         decoded = sum(_bits(kind) for kind in types if packed or not _is_fixed(kind))
+        # While a compressed batch is decoded, it is in memory as well.
+        sizes = [head.rows * decoded // 8 + (head.size if head.packed else 0) for head in self._heads]
         most = max(head.rows for head in self._heads)
-        check_piece(most * decoded // 8, name, f"one record batch of {most:,} rows", memory)
+        check_piece(max(sizes), name, f"decoding one record batch of {most:,} rows", memory)
         with Path(self.path).open("rb", buffering=0) as stream:
             dictionaries = dictionary_size(_Bytes(stream, self._size))
         check_piece(dictionaries, name, "the list of dictionaries of the columns", memory)

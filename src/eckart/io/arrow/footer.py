@@ -38,17 +38,21 @@ class Span(NamedTuple):
 
     start: int
     stop: int
+    body: int = 0
+    """Bytes of the buffers that follow, if it is the metadata of a message."""
 
 
 @dataclass(frozen=True)
 class BatchHead:
     rows: int
     packed: bool
+    size: int
+    """Bytes of all columns in the file."""
 
 
 def batch_heads(file: Bytes) -> list[BatchHead]:
     """One for each record batch of an Arrow file, from its footer."""
-    return [_head(file, span.start) for span in _blocks(file, _BATCHES)]
+    return [_head(file, span) for span in _blocks(file, _BATCHES)]
 
 
 def metadata_spans(file: Bytes) -> list[Span]:
@@ -69,7 +73,7 @@ def _blocks(file: Bytes, field: int) -> list[Span]:
         start, size = _integer(file, block, "<q"), _integer(file, block + 8, "<i")
         if not 0 <= start <= start + size <= len(file):
             raise ValueError("a record batch lies outside the file")
-        found.append(Span(start, start + size))
+        found.append(Span(start, start + size, _integer(file, block + 16, "<q")))
     return found
 
 
@@ -120,10 +124,10 @@ def _batch(message: _Table, *, dictionary: bool = False) -> _Table:
     return _Table(batch.file, batch.follow(1)) if dictionary else batch
 
 
-def _head(file: Bytes, place: int) -> BatchHead:
-    batch = _batch(_message(file, place))
+def _head(file: Bytes, span: Span) -> BatchHead:
+    batch = _batch(_message(file, span.start))
     rows = batch.field(0)
-    return BatchHead(_integer(file, rows, "<q") if rows else 0, bool(batch.field(3)))
+    return BatchHead(_integer(file, rows, "<q") if rows else 0, bool(batch.field(3)), span.body)
 
 
 @dataclass(frozen=True)

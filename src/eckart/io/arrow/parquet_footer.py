@@ -30,6 +30,9 @@ _MOST_CHUNKS = 1 << 14
 _DEEPEST = 32
 _ROW_GROUPS, _ALGORITHM, _COLUMNS, _METADATA, _CRYPTO_METADATA, _ENCODINGS, _PATH, _DECODED = 4, 8, 1, 3, 8, 2, 3, 6
 _SIZE_STATISTICS, _UNENCODED = 16, 1
+_CODEC, _FIRST_DATA_PAGE, _DICTIONARY_PAGE, _UNPACKED_PAGE, _PACKED_PAGE = 4, 9, 11, 2, 3
+_PAGE_HEADER = 1 << 10
+"""Bytes read to parse the header of a page, which may contain statistics."""
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT, _UUID = 1, 2, 3, 7, 8, 9, 10, 11, 12, 13
 
 
@@ -88,6 +91,37 @@ def decoded_sizes(place: str | pa.NativeFile, columns: list[str], groups: int, w
             if isinstance(path, list) and path and path[0] in names:
                 sizes[number] += _decoded_size(meta)
     return sizes
+
+
+def page_sizes(place: str | pa.NativeFile, columns: list[str], group: int, width: int) -> list[int]:
+    """Bytes that the dictionary and the first page of each of these columns take in a row group of `width` columns.
+
+    Writers limit all pages alike, by bytes or by rows. Packed and unpacked bytes are counted, because both are in
+    memory while a page is decompressed. Empty if the file does not tell.
+    """
+    if (group + 1) * width > _MOST_CHUNKS:
+        return []
+    groups, names = _groups(_parsed(_footer(place)[0])), {name.encode() for name in columns}
+    metas = [chunk.get(_METADATA) for chunk in groups[group]] if group < len(groups) else []
+    wanted = [meta for meta in metas if isinstance(meta, dict) and (meta.get(_PATH) or [b""])[0] in names]
+    if not isinstance(place, str):
+        return [_pages_of(place, meta) for meta in wanted]
+    with Path(place).open("rb") as stream:
+        return [_pages_of(stream, meta) for meta in wanted]
+
+
+def _pages_of(stream: Any, meta: dict[int, Any]) -> int:
+    fields = (_UNPACKED_PAGE, _PACKED_PAGE) if meta.get(_CODEC) else (_UNPACKED_PAGE,)
+    return sum(_page_size(stream, meta.get(place), fields) for place in (_DICTIONARY_PAGE, _FIRST_DATA_PAGE))
+
+
+def _page_size(stream: Any, start: object, fields: tuple[int, ...]) -> int:
+    """Bytes that the header of the page at `start` states; 0 if there is none."""
+    if not isinstance(start, int) or start <= 0:
+        return 0
+    stream.seek(start)
+    header = _parsed(stream.read(_PAGE_HEADER))
+    return sum(max(size, 0) for size in map(header.get, fields) if isinstance(size, int))
 
 
 def _decoded_size(meta: dict[int, Any]) -> int:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from eckart.environment import SMALL, check_piece, free_memory
+from eckart.budget import reader_bytes
+from eckart.environment import check_piece, free_memory
 from eckart.io.arrow.columns import kind_of, matrix_of
-from eckart.io.arrow.parquet_footer import decoded_sizes, only_as_strings, parquet_errors
+from eckart.io.arrow.parquet_footer import decoded_sizes, only_as_strings, page_sizes, parquet_errors
 from eckart.io.arrow.plain_columns import bytes_of, width_of
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading
@@ -36,8 +37,6 @@ _PAGE_BYTES = 1 << 20
 _STRINGS, _STRING_BATCHES = 1 << 10, 1 << 12
 """Maximum number of rows decoded at a time, and of batches of a row group with more rows than batches, if texts are in
 an encoding that PyArrow does not read as dictionaries."""
-_HELD_BYTES = 1 << 23
-"""Rows decoded at a time if a row group is decoded a few columns at a time; blocks may be much smaller."""
 
 
 class ParquetPieces:
@@ -56,7 +55,9 @@ class ParquetPieces:
         self._widths = [width_of(self.schema.field(j).type) or 1 for j in self.wanted]
         self._place_of_file, self._meta = place, meta
         self._has_texts = any(kind_of(self.schema.field(j).type) == "text" for j in self.wanted)
-        self._texts = [self.schema.names[j] for j in self.wanted if kind_of(self.schema.field(j).type) == "text"]
+        names = self.schema.names  # PyArrow builds the list at every access
+        self._names = [names[j] for j in self.wanted]
+        self._texts = [names[j] for j in self.wanted if kind_of(self.schema.field(j).type) == "text"]
         # Buffered, so that a column of a row group is read page by page.
         largest = max((meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)), default=0)
         most = min(_BUFFER_BYTES // max(len(wanted), 1), largest // max(meta.num_columns, 1), 1 << 20)
@@ -69,6 +70,7 @@ class ParquetPieces:
         self._text_sizes: list[int] | None = None
         self._held: tuple[int, int, np.ndarray] | None = None
         """(row group, first row, rows) decoded in advance."""
+        self._pages: list[int] | None = None
 
     def _opened(self) -> pq.ParquetFile:
         return parquet_file(
@@ -86,13 +88,23 @@ class ParquetPieces:
             rows = meta.row_group(group).num_rows
             what = f"row group {group + 1} of {rows:,} rows and {len(self.wanted):,} columns"
             check_piece(self._decoded_bytes(group), name, what, memory, share=1)
+            check_piece(max(self._page_sizes(group), default=0), name, "one page of a column", memory)
 
     def _by_pages(self, group: int) -> bool:
-        """Whether one page of every column, and its read-ahead, take at most a quarter of the memory."""
+        """Whether the reader may hold one page of every column, and its read-ahead."""
         found = self.file.metadata.row_group(group)
         count = found.num_columns if selection(self.schema, self.wanted) is None else len(self.wanted)
-        pages = sum(min(found.total_byte_size, count * size) for size in (_PAGE_BYTES, self._buffer))
-        return bool(pages <= max(self.memory // 4, SMALL // 4))
+        most, buffers = reader_bytes(self.memory), int(min(found.total_byte_size, count * self._buffer))
+        if 2 * found.total_byte_size + buffers <= most:  # decompressed and compressed
+            return True
+        return count * _PAGE_BYTES + buffers <= most and sum(self._page_sizes(group)) + buffers <= most
+
+    def _page_sizes(self, group: int) -> list[int]:
+        """Bytes of one page of each column, as far as known. Writers limit all pages alike: one row group suffices."""
+        if self._pages is None:
+            columns = self.file.metadata.num_columns
+            self._pages = page_sizes(self._place_of_file, self._names, group, columns)
+        return self._pages
 
     def _decoded_bytes(self, group: int) -> int:
         """Decoded size of the row group in memory; a dictionary or a run may represent many rows."""
@@ -123,7 +135,7 @@ class ParquetPieces:
             fill_rows(out, self.read(group, first, len(out)), self.wanted, name)
             return
         self._batches, self._rest, self._group = iter(()), None, -1  # given back first
-        rows = max(len(out), _HELD_BYTES // max(8 * sum(self._widths), 1))
+        rows = max(len(out), reader_bytes(self.memory) // max(8 * sum(self._widths), 1))
         if rows == len(out):
             self._held = None
             self._fill_by_columns(out, group, first, name)
@@ -152,12 +164,11 @@ class ParquetPieces:
         count = int(self.file.metadata.row_group(group).num_rows)
         most = min(max(self.memory // 32, _PAGE_BYTES), _BATCH_BYTES)
         step = max(1, most // max(8 * count * max(self._widths, default=1), 1))
-        names = [self.schema.names[j] for j in self.wanted]
         edges = [0, *itertools.accumulate(self._widths)]
-        for column in range(0, len(names), step):
+        for column in range(0, len(self.wanted), step):
             some = slice(column, column + step)
             batches = self.file.iter_batches(
-                _PAGE_BYTES // 8, row_groups=[group], columns=names[some], use_threads=self._threads
+                _PAGE_BYTES // 8, row_groups=[group], columns=self._names[some], use_threads=self._threads
             )
             place = done = 0
             for batch in self._guarded(batches):
@@ -180,8 +191,7 @@ class ParquetPieces:
     def text_size(self, group: int) -> int:
         if self._text_sizes is None:
             meta = self.file.metadata
-            names = [self.schema.names[j] for j in self.wanted]
-            self._text_sizes = decoded_sizes(self._place_of_file, names, meta.num_row_groups, meta.num_columns)
+            self._text_sizes = decoded_sizes(self._place_of_file, self._names, meta.num_row_groups, meta.num_columns)
         return self._text_sizes[group]
 
     def _string_rows(self, group: int) -> int:

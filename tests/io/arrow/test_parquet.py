@@ -30,7 +30,7 @@ def with_footer_changed(path: Path, before: bytes, after: bytes) -> Path:
 # Thrift's compact protocol: a field is a byte (distance to the last field, type), numbers are zigzag varints.
 OPTIONAL, REQUIRED = b"\x25\x02", b"\x25\x00"
 ROWS_20, ROWS_12 = b"\x16\x28", b"\x16\x18"
-HISTOGRAM = "histogram" if int(pa.__version__.partition(".")[0]) >= 19 else "Unexpected end of stream"
+HISTOGRAM = "histogram" if int(pa.__version__.partition(".")[0]) >= 20 else "Unexpected end of stream"
 """Older versions of PyArrow write no histograms of levels, and see that the levels are missing."""
 
 

@@ -207,8 +207,7 @@ def _problem(
     chosen = method if isinstance(method, Method) else get_method(method or "pca")
     square = recognise_for(chosen.name, table)
     if square is None:
-        if chosen.name in ("pca", "svd") and options.get("missing", "error") == "error" and lacks_diagonal(table):
-            raise InputError(NO_DIAGONAL)
+        _refuse_triangle(table, chosen, options)
         return _Problem(table, chosen, options, ranks)
     if square.kind in OF_PAIRS and ranks == "auto":
         ranks = None  # rules about noise need rows that are observations
@@ -217,6 +216,12 @@ def _problem(
     note = f"{square.what} The report shows its principal coordinates (classical multidimensional scaling)."
     chosen, options = get_method("kernel_pca"), _scaling_options(table, options)
     return _Problem(inner_products(square.source), chosen, options, ranks, (Note(square.kind, note),))
+
+
+def _refuse_triangle(table: DataSource, method: Method, options: Keywords) -> None:
+    """Refuse one triangle of a square matrix without its diagonal, unless its gaps are to be imputed."""
+    if method.name in ("pca", "svd") and options.get("missing", "error") == "error" and lacks_diagonal(table):
+        raise InputError(NO_DIAGONAL)
 
 
 def _refuse_too_wide(table: DataSource) -> None:

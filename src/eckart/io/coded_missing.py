@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -46,10 +46,15 @@ def with_missing(found: DataSource, given: Sequence[str | float], memory: int | 
     codes = tuple(code for code in given if not isinstance(code, str))
     if isinstance(found, np.ndarray):
         return _without_codes(found, codes, range(found.shape[1])) if codes and found.ndim == 2 else found
-    if not isinstance(found, Source | RowSource) or isinstance(found, DaskRows) or found.sparse:
+    if not _is_dense_source(found):
         _refuse(found)
     found = _with_labels(found, {_typed(code) for code in given})
     return _coded(found, codes, memory) if codes else found
+
+
+def _is_dense_source(found: DataSource) -> TypeGuard[Source | RowSource]:
+    """Whether the data are dense rows that Eckart itself reads."""
+    return isinstance(found, Source | RowSource) and not isinstance(found, DaskRows) and not found.sparse
 
 
 def _coded(found: DataSource, codes: tuple[float, ...], memory: int | None) -> DataSource:

@@ -21,9 +21,7 @@ def without_numbers(texts: list[Text], declared: Container[str], row_names: str 
     """
     naming = next((text for text in texts if text.unique), None)
     for text in texts:
-        if text.name in declared or text.name == row_names or padded_role(text.values):
-            continue
-        if text is naming and all(map(str.isdecimal, text.values)):
+        if text.name in declared or text.name == row_names or _are_codes(text, naming=text is naming):
             continue
         known = [value for value in text.values if not is_missing(value)]
         if known and (remedy := _remedy(known)):
@@ -32,6 +30,11 @@ def without_numbers(texts: list[Text], declared: Container[str], row_names: str 
                 f"{remedy}, or leave it out."
             )
     return texts
+
+
+def _are_codes(text: Text, *, naming: bool) -> bool:
+    """Whether the numbers of a column are padded with zeros, or number the rows."""
+    return bool(padded_role(text.values)) or (naming and all(map(str.isdecimal, text.values)))
 
 
 def _remedy(known: Sequence[str]) -> str | None:

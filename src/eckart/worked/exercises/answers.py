@@ -101,11 +101,12 @@ def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mod
 def _rows(own: Statement, targets: Sequence[Target]) -> list[Row]:
     """The rows of a statement: after the name of numbers, its vectors are something else: `lambda = 3, (1, 2)`."""
     first = next((i for i, entry in enumerate(own.entries) if isinstance(entry, Grid)), 0)
-    row = _row(replace(own, entries=own.entries[:first]), targets) if first else _row(own, targets)
-    named = [targets[i] for i in row.meaning.targets or ()]
-    if not first or not named or not all(target.is_number for target in named):
-        return [_row(own, targets)] if first else [row]
-    return [row, Row(tuple(own.entries[first:]), Meaning(), starts=False)]
+    if first:
+        row = _row(replace(own, entries=own.entries[:first]), targets)
+        named = [targets[i] for i in row.meaning.targets or ()]
+        if named and all(target.is_number for target in named):
+            return [row, Row(tuple(own.entries[first:]), Meaning(), starts=False)]
+    return [_row(own, targets)]
 
 
 def _row(own: Statement, targets: Sequence[Target]) -> Row:

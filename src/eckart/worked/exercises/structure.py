@@ -262,9 +262,12 @@ def _with_columns(rows: Rows, target: int) -> tuple[Rows, list[Typed]]:
 def _headings(rows: Rows, target: int, count: int) -> list[Typed]:
     """The columns that are headings, `column 2: r1 = 0.4, r2 = 0.9`; one for each correlation chooses nothing."""
     own = [row for row in rows if row.meaning.target == target]
-    heads = [item.index for row in own for item in row.label if isinstance(item, Linear) and ":" in row.label
-             and item.symbol.startswith("column_")]  # fmt: skip
+    heads = [index for row in own if ":" in row.label for index in _column_numbers(row)]
     return [Typed(Decimal(one)) for one in heads] if len(heads) < sum(len(row.numbers) for row in own) == count else []
+
+
+def _column_numbers(row: Row) -> list[int]:
+    return [item.index for item in row.label if isinstance(item, Linear) and item.symbol.startswith("column_")]
 
 
 def _is_marked(row: Row, target: int) -> bool:

@@ -405,3 +405,16 @@ def test_whole_numbers_as_names_of_rows_do_not_change_the_unusual_rows(names, tm
     assert {"row " + str(row[0]) for row in rows} == {row[0] for row in expected}
     assert [row[1:] for row in rows] == [row[1:] for row in expected]
     assert any(str(row[3]).startswith("c") for row in rows)
+
+
+def test_the_summary_never_breaks_a_command_within_a_word(tmp_path):
+    rng = np.random.default_rng(9)
+    base = rng.normal(size=(40, 12))
+    table = np.hstack([base, base[:, :6] + base[:, 6:]])
+    names = [f"employees_in_industry_number_{j}" for j in range(18)]
+    path = tmp_path / "x.csv"
+    np.savetxt(path, table, delimiter=",", header=",".join(names), comments="")
+    said = CliRunner().invoke(main, ["report", str(path), "-o", str(tmp_path / "x.html"), "--quiet"]).stdout
+    (dropped,) = re.findall(r"--drop\s+(\S+)", said)
+    assert set(dropped.rstrip(".").split(",")) <= set(names)
+    assert len(dropped) > 80

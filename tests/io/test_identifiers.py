@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from pyarrow import parquet
 
 import eckart as ek
+from eckart.cli import main
 from eckart.io import identifiers
 from eckart.io.identifiers import without_identifiers
 
@@ -208,3 +211,25 @@ def test_only_identifiers_are_refused(tmp_path):
     with pytest.raises(ek.errors.InputError, match=r"No numeric column is left .*'respondent'"):
         ek.analyze(tmp_path / "answers.csv")
     assert ek.analyze(tmp_path / "answers.csv", columns=["respondent"]).decomposition.columns == 1
+
+
+def test_identifiers_that_are_set_aside_name_the_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    numbers = rng.permutation(np.arange(1000, 1030))
+    table = pd.DataFrame(rng.normal(size=(30, 3)), columns=["a", "b", "c"])
+    table.insert(0, "customer_id", numbers)
+    table.to_csv("x.csv", index=False)
+    assert ek.analyze("x.csv").decomposition.row_names == tuple(map(str, numbers))
+    assert CliRunner().invoke(main, ["fit", "x.csv", "-k", "2", "--keep-rows", "-o", "m.eckart"]).exit_code == 0
+    for data in ([], ["--data", "x.csv"]):
+        said = CliRunner().invoke(main, ["similar", "m.eckart", "--row", str(numbers[7]), *data])
+        assert f"Rows similar to {numbers[7]}" in said.output, said.output
+    scores = CliRunner().invoke(main, ["transform", "m.eckart", "x.csv"]).stdout
+    assert [line.partition(",")[0] for line in scores.splitlines()[1:]] == list(map(str, numbers))
+    table["customer_id"] = np.arange(1, 31)
+    table.to_csv("x.csv", index=False)
+    assert ek.analyze("x.csv").decomposition.row_names is None
+    table["name"] = [f"n{i}" for i in range(30)]
+    table["customer_id"] = numbers
+    assert ek.analyze(table).decomposition.row_names == tuple(table["name"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from eckart.analysis.report.supplementary_section import supplementary
 from eckart.analysis.tables.eigenvalues import components_table
 from eckart.documentation import document
 from eckart.fitted import decomposition_of
-from eckart.formatting import clean
+from eckart.formatting import clean, wrapped
 from eckart.notes import for_door
 from eckart.options import hint_keywords
 
@@ -83,7 +82,7 @@ def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = (),
 
     file = io.StringIO()
     console = Console(file=file, width=width, color_system=None, legacy_windows=False, force_terminal=False)
-    console.print(renderable(found, width=width, steps=steps, bar="#", door=door), soft_wrap=False)
+    console.print(renderable(found, width=width, steps=steps, bar="#", door=door), soft_wrap=False, crop=False)
     lines = (line.rstrip().replace("\u2500", "-") for line in file.getvalue().splitlines())
     return "\n".join(lines).rstrip() + "\n"
 
@@ -179,8 +178,8 @@ def _section(title: str, lines: Sequence[str], width: int) -> list[RenderableTyp
     from rich.text import Text
 
     indents = ("  " * line.startswith("- ") for line in lines)
-    wrapped = (
-        Text("\n".join(textwrap.wrap(line, width, subsequent_indent=indent)) or line)
+    shown = (
+        Text(wrapped(line, width, indent), no_wrap=True, overflow="ignore")
         for line, indent in zip(lines, indents, strict=True)
     )
-    return [Text(title, style="bold"), *wrapped, Text("")] if lines else []
+    return [Text(title, style="bold"), *shown, Text("")] if lines else []

@@ -53,7 +53,7 @@ class Console:
         """Rich text, with colours only if the terminal supports them, and lines of readable length."""
         from rich.console import Console as RichConsole
 
-        RichConsole(file=stream, highlight=False, width=self.width).print(renderable)
+        RichConsole(file=stream, highlight=False, width=self.width).print(renderable, crop=False)
 
     @property
     def width(self) -> int:

@@ -180,7 +180,7 @@ def _identifiers_beyond(source: Source, names: Sequence[str], wanted: Sequence[s
 
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
     """The source with its columns in the order of `wanted`, matched by name if both have names, and notes."""
-    from eckart.io.columns import are_numbered
+    from eckart.io.columns import are_numbered, named_by
     from eckart.io.roles import listed
 
     names = source.metadata.column_names
@@ -193,10 +193,9 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
     left = [f"Ignored columns that {what} does not have: {listed(extra)}."] if extra else []
     where = {name: j for j, name in enumerate(names)}
     order = [where[name] for name in wanted]
-    if order == sorted(order):
-        return keep(source, order), left
+    kept = named_by(keep(source, order), source, [where[name] for name in extra])
     moved = f"The columns of {title} were reordered by name to match {what}."
-    return keep(source, order), [*left, moved]
+    return kept, left if order == sorted(order) else [*left, moved]
 
 
 def _in_order(source: Source, count: int, what: str) -> str:

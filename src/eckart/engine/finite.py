@@ -11,6 +11,7 @@ import numpy as np
 from eckart.arrays import Matrix, is_sparse, to_numpy
 from eckart.engine.blocks.source import Metadata
 from eckart.errors import MissingValuesError, NotFiniteError
+from eckart.wording import assigned
 
 _ROWS = 65536
 
@@ -26,8 +27,9 @@ def refuse_not_finite(matrix: Matrix, metadata: Metadata) -> NoReturn:
     if missing:
         raise MissingValuesError(
             f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the "
-            f"first in {_place(first, column_names)}. A decomposition needs all values. Leave out "
-            "these rows or columns, or impute the missing values first with eckart.fill_missing."
+            f"first in {_place(first, column_names)}. A decomposition needs all values. Leave out these rows or "
+            "columns, or impute the missing values with eckart.fill_missing. For PCA and SVD, "
+            f"{assigned('missing', 'em')} imputes them too."
         )
     if infinite:
         raise NotFiniteError(

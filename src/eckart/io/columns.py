@@ -15,7 +15,8 @@ from eckart.engine.blocks.edges import edges_for
 from eckart.engine.blocks.source import Block, DataSource, Metadata, OfSource, RowSource
 from eckart.errors import InputError, ParameterError
 from eckart.formatting import counted
-from eckart.io.roles import Parts, column_notes, listed, quoted
+from eckart.io.roles import MOST_NAMES, Parts, column_notes, listed, quoted
+from eckart.notes import Note
 from eckart.options import near_match, place_by_number
 
 _NUMBERED = re.compile(r"column [0-9]+")
@@ -120,6 +121,31 @@ def keep(source: DataSource, indices: Sequence[int]) -> DataSource:
     return replace(
         source, matrix=matrix, metadata=replace(metadata, column_names=chosen, notes=notes, column_roles=column_roles)
     )
+
+
+def named_by(kept: DataSource, source: DataSource, indices: Sequence[int]) -> DataSource:
+    """`kept`, if it has no row names, with the numbers in the first of these columns of `source` that identifies rows.
+
+    A column that counts the rows from 1 names them as they are named anyway.
+    """
+    matrix = getattr(source, "matrix", None)
+    if kept.metadata.row_names is not None or not isinstance(matrix, np.ndarray) or len(matrix) > MOST_NAMES:
+        return kept
+    for j in indices:
+        column = matrix[:, j]
+        if np.array_equal(column, np.arange(1, len(column) + 1)) or not _all_different(column):
+            continue
+        note = Note("row_names", f"The row names come from the column {quoted(column_names(source)[j])}.")
+        metadata = kept.metadata
+        names = tuple(f"{value:.0f}" for value in column.tolist())
+        notes, parsing = (*metadata.notes, note), (*metadata.parsing_notes, note)
+        return replace(kept, metadata=replace(metadata, row_names=names, notes=notes, parsing_notes=parsing))
+    return kept
+
+
+def _all_different(column: np.ndarray) -> bool:
+    whole = bool(np.isfinite(column).all() and (column == np.rint(column)).all())
+    return whole and len(np.unique(column)) == len(column)
 
 
 def places_of(source: DataSource, columns: Sequence[str | int]) -> list[int]:

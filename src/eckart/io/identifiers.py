@@ -33,7 +33,7 @@ from eckart.environment import SMALL, free_memory
 from eckart.errors import InputError
 from eckart.formatting import about_columns, listed
 from eckart.io.codes import padded_columns
-from eckart.io.columns import keep
+from eckart.io.columns import keep, named_by
 from eckart.io.entries.rating_lines import is_rating, rating_lines
 from eckart.notes import Note
 from eckart.wording import COLUMNS
@@ -243,6 +243,8 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
     if len(dropped) == len(names):
         _refuse_all(names)
     kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
+    years = [j for j, texts in found.times.items() if all(map(str.isdigit, texts))]
+    kept = named_by(kept, source, [*found.identifiers, *years])
     return replace(kept, metadata=_noted(kept.metadata, names, found))
 
 

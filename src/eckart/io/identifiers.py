@@ -243,8 +243,8 @@ def without_identifiers(source: DataSource, memory: int | None = None, *, years:
     if len(dropped) == len(names):
         _refuse_all(names)
     kept = keep(source, sorted(set(range(len(names))) - dropped)) if dropped else source
-    years = [j for j, texts in found.times.items() if all(map(str.isdigit, texts))]
-    kept = named_by(kept, source, [*found.identifiers, *years])
+    dated = [j for j, texts in found.times.items() if all(map(str.isdigit, texts))]
+    kept = named_by(kept, source, [*found.identifiers, *dated])
     return replace(kept, metadata=_noted(kept.metadata, names, found))
 
 

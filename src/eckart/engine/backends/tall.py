@@ -12,7 +12,7 @@ from math import ceil, log2
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends.written import put_product
 from eckart.engine.parallel import each, fold
 
@@ -47,9 +47,10 @@ def inner(first: Array, second: Array, place: Array | None = None) -> Array:
 
 def squared_lengths(tall: Array) -> Array:
     """Of each column, summed as in `gram`."""
-    if not is_numpy(tall):
+    if not is_host(tall):
         return namespace(tall).sum(tall * tall, axis=0)
-    return _pairwise_sum(tall, lambda groups: np.einsum("gij,gij->gj", groups, groups))
+    found = _pairwise_sum(to_numpy(tall), lambda groups: np.einsum("gij,gij->gj", groups, groups))
+    return from_numpy(found, tall)
 
 
 def gram(tall: Array) -> np.ndarray:
@@ -58,8 +59,9 @@ def gram(tall: Array) -> np.ndarray:
     BLAS adds thousands of terms one after another. If columns are nearly constant, all of them are rounded in the same
     direction.
     """
-    if not is_numpy(tall):
+    if not is_host(tall):
         return np.asarray(to_numpy(inner(tall, tall)))
+    tall = to_numpy(tall)
     if tall.shape[1] > _BATCHED:
         return _by_halves(tall)
     return _pairwise_sum(tall, lambda groups: np.matmul(groups.transpose(0, 2, 1), groups))

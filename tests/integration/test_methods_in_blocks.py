@@ -266,3 +266,31 @@ class TestTogether:
         assert _together(wide, Task("gram"), blocks) == blocks // 64 > 1
         assert _together(wide, Task("normal", np.ones((100, 2))), blocks) == 1
         assert _together(wide, Task("gram"), 20) == 1
+
+
+@pytest.mark.parametrize("shape", [(30, 5), (8, 5), (12, 30)])
+@pytest.mark.parametrize("k", [None, 2])
+def test_rows_of_weight_zero_do_not_count(shape, k):
+    """Neither in memory nor in blocks, where they are read with the others."""
+    rng = np.random.default_rng(0)
+    data, weights = rng.standard_normal(shape), np.where(np.arange(shape[0]) % 2, 0.0, rng.uniform(1, 3, shape[0]))
+    whole, found = (ek.decompose(data, k=k, sample_weight=weights, left=True, stream=part) for part in (False, True))
+    assert (found.k, found.rows, found.row_names) == (whole.k, whole.rows, whole.row_names)
+    assert [note.code for note in found.notes] == [note.code for note in whole.notes]
+    np.testing.assert_allclose(found.values, whole.values, atol=1e-9)
+    if shape[0] > shape[1]:
+        np.testing.assert_allclose(found.details.row_norms, whole.details.row_norms, rtol=1e-9)
+    if k is not None:
+        np.testing.assert_allclose(found.left, whole.left, atol=1e-7)
+    if k is not None and shape[0] > shape[1]:
+        first = whole.row_names[0]
+        got, wanted = (ek.concepts(d).similar_rows(first, 3, proof=True) for d in (found, whole))
+        assert (got.names, got.proved) == (wanted.names, wanted.proved)
+
+
+def test_smallest_values_of_fewer_weighted_rows_than_columns_are_refused_in_blocks():
+    data = np.random.default_rng(0).standard_normal((12, 6))
+    with pytest.raises(InputError, match="only 4 rows have a weight above 0"):
+        ek.decompose(data, k=2, which="smallest", sample_weight=np.arange(12) % 3 == 0, stream=True)
+    found = ek.decompose(data, k=2, which="smallest", sample_weight=np.arange(12) % 3 > 0, stream=True)
+    assert found.rows == 8

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, fields, replace
+from itertools import compress
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -41,7 +42,7 @@ from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is
 from eckart.engine.standardize.tall import Tall
 from eckart.engine.svd_options import SVDKeywords, SVDOptions
 from eckart.engine.threads import one_blas_thread
-from eckart.errors import AccuracyWarning, DataWarning
+from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.formatting import counted
 from eckart.io.open_matrix import open_matrix, open_on_device
 from eckart.io.read_options import NAMES
@@ -75,7 +76,14 @@ def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> D
     weights = check_weights(options.sample_weight, opened.matrix.shape[0])
     if weights is not None:
         opened, weights = without_zero_weights(opened, weights, number=options.left)
-        settings = settings.at_most(min(opened.matrix.shape))
+        counted, columns = int(np.count_nonzero(weights)), opened.matrix.shape[1]
+        if settings.which == "smallest" and counted < min(columns, len(weights)):
+            raise InputError(
+                f"The data are read in blocks, and only {counted:,} rows have a weight above 0, which is fewer than "
+                f"the {columns:,} columns. The smallest values would be those of rows without weight. Remove these "
+                "rows."
+            )
+        settings = settings.at_most(min(counted, columns))
     request, choice = _prepare(opened, settings)
     seed, random = generator(options.rng)
     request = replace(request, seed=probe_seed(seed, random))
@@ -93,9 +101,25 @@ def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> D
                 opened, problem, solution, settings, choice, seed=seed, keep_left=options.left, weight=weight
             )
     _warn_if_unconverged(result, solution, stacklevel=4)
-    result = replace(result, notes=(*result.notes, *notes_on_weights(weight, settings, opened.matrix.shape[0])))
+    rows = opened.matrix.shape[0] if weights is None else int(np.count_nonzero(weights))
+    result = replace(result, notes=(*result.notes, *notes_on_weights(weight, settings, rows)))
     result = result if filled is None else with_imputation(result, filled, weights)
+    result = result if weights is None else _of_counted_rows(result, weights > 0.0)
     return result if options.device is None else result.on_host()
+
+
+def _of_counted_rows(d: Decomposition[SVDDetails], counted: np.ndarray) -> Decomposition[SVDDetails]:
+    """The result without the rows of weight zero, which are read with the others if rows are read in blocks."""
+    if counted.all():
+        return d
+    details, names, left = d.details, d.row_names, d.left
+    if left is not None:
+        names = names or tuple(map(str, range(1, len(counted) + 1)))
+        left = backend_of(left).take_rows(left, np.flatnonzero(counted))
+        rows = {name: getattr(details, name) for name in ("row_norms", "row_weights")}
+        details = replace(details, **{name: part[counted] for name, part in rows.items() if part is not None})
+    names = None if names is None else tuple(compress(names, counted))
+    return replace(d, rows=int(counted.sum()), left=left, row_names=names, details=details)
 
 
 def _find_resident(opened: Opened, settings: Settings, rng: object) -> Decomposition[SVDDetails] | None:

@@ -138,3 +138,19 @@ def test_a_cutoff_is_not_among_the_assumptions_of_the_additive_bound():
     options = {"select": "norm", "k": 3, "rng": 1}
     assert ek.decompose(A, "cur", **options).details.bounds["additive"].proved
     assert not ek.decompose(A, "cur", cutoff=0.5, **options).details.bounds["additive"].proved
+
+
+@pytest.mark.parametrize("eps", [1e-4, 1e-7, 1e-10])
+@pytest.mark.parametrize("rows", [300, 20_000])
+def test_errors_of_nearly_dependent_columns_are_bounded(rows, eps):
+    """Two long columns that nearly agree are chosen, and the others are multiples of their difference."""
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        one, other = 100.0 * rng.standard_normal(rows) if seed else np.full(rows, 100.1), rng.standard_normal(rows)
+        A = np.column_stack([one, one + 100 * eps * other, 0.01 * other, 0.02 * other])
+        d = ek.decompose(A, "cur", k=2, select="norm", n_columns=6, n_rows=6, rng=1)
+        C, right = (np.asarray(part, np.longdouble) for part in (d.details.C, d.right))
+        error = np.sqrt(np.sum((A - C @ right.T) ** 2))
+        norm = np.sqrt(np.sum(C**2)) * np.linalg.norm(d.right)
+        assert abs(error - d.details.error) <= d.details.error_rounding + np.finfo(float).eps * norm
+        assert d.details.error_rounding <= 1e-17 / eps * np.linalg.norm(A) + 1e-11 * np.linalg.norm(A)

@@ -99,7 +99,7 @@ class DenseProducts:
     def _compiles(self) -> bool:
         """Whether there are enough rows, stored one after the other, for loops to be worth their compilation."""
         matrix = self.rows.matrix
-        if not isinstance(matrix, np.ndarray) or matrix.dtype.char not in "fd":
+        if not isinstance(matrix, np.ndarray) or matrix.dtype.char not in "fd" or not matrix.dtype.isnative:
             return False
         return matrix.nbytes >= COMPILE_FROM_BYTES and matrix.flags.c_contiguous
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import eckart as ek
 from eckart.errors import InputError
 from eckart.io.frames import frame_source
 
@@ -21,3 +24,20 @@ def test_measurements_stored_as_text_are_refused(values: list[str]) -> None:
     numbered = frame_source(frame.assign(price=["776", "12"]))
     assert numbered is not None
     assert numbered.metadata.row_names == ("776", "12")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_measurements_stored_as_text_in_a_file_are_labels(tmp_path: Path, suffix: str, stream: bool) -> None:
+    """They do not name the rows in silence. The names, codes and categories of the other columns do."""
+    path = tmp_path / f"t.{suffix}"
+    frame = pd.DataFrame({"price": ["1.5", "2.5", "4"], "x": [1.0, 2, 3], "y": [2.0, 1, 5]})
+    getattr(frame, f"to_{suffix}")(path)
+    d = ek.decompose(path, "svd", k=1, stream=stream)
+    note = next(note for note in d.notes if note.code == "numbers_as_text")
+    assert note.startswith("The column 'price' contains numbers that are stored as text, so it is used as a label.")
+    assert d.row_names is None
+    getattr(frame.assign(code=["007", "010", "009"]), f"to_{suffix}")(path)
+    assert ek.decompose(path, "svd", k=1, stream=stream).row_names == ("007", "010", "009")
+    getattr(frame.astype({"price": "category"}), f"to_{suffix}")(path)
+    assert ek.decompose(path, "svd", k=1, stream=stream).row_names == ("1.5", "2.5", "4")

@@ -89,6 +89,7 @@ def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> 
     if chosen is not None:
         found[chosen.name] = "used as row names"
     kinds = {"text": "text", "date": "dates or times", "amount": "numbers with a symbol or a unit"}
+    kinds["digits"] = "numbers stored as text"
     for label in labels:
         different = len(set(label.values))
         found[label.name] = f"{kinds[label.kind]}, used as a label ({counted(different, 'different value')})"
@@ -164,7 +165,13 @@ def _label_notes(labels: list[Text]) -> list[Note]:
     texts = [label.name for label in labels if label.kind == "text"]
     dates = [label.name for label in labels if label.kind == "date"]
     amounts = [label.name for label in labels if label.kind == "amount"]
+    digits = [label.name for label in labels if label.kind == "digits"]
     notes = []
+    if digits:
+        one = "contains numbers that are stored as text, so it is used as a label. To analyse it, convert it to "
+        many = "contain numbers that are stored as text, so they are used as labels. To analyse them, convert them to "
+        end = "numbers and save the file again."
+        notes.append(Note("numbers_as_text", about_columns(digits, one + end, many + end)))
     if amounts:
         notes.append(
             Note(

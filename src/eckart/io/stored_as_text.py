@@ -1,9 +1,10 @@
-"""Numbers that a data frame stores as text, which are refused by name."""
+"""Numbers stored as text: refused by name in a data frame, labels with a note in a file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 
 from eckart.errors import InputError
 from eckart.io.codes import padded_role
@@ -15,9 +16,28 @@ _AMOUNT = re.compile(r"[-+]?[$€£¥]? ?[-+]?(\d{1,3}(?:[.,' ]\d{3})+|\d+)(?:[.
 
 
 def without_numbers(texts: list[Text], declared: Container[str], row_names: str | None) -> list[Text]:
-    """Refuse numbers stored as text, unless they are declared as categories, padded with zeros, or number the rows.
+    """Refuse numbers stored as text."""
+    for text, example, remedy in _stored_as_text(texts, declared, row_names):
+        raise InputError(
+            f"The column {quoted(text.name)} contains numbers that are stored as text, such as {quoted(example)}. "
+            f"{remedy}, or leave it out."
+        )
+    return texts
 
-    Zeros in front, as in 007, are the reason to store codes as text.
+
+def as_labels(texts: list[Text], declared: Container[str], row_names: str | None) -> list[Text]:
+    """Numbers stored as text as labels that do not name the rows; a file cannot be read without the column."""
+    found = {text.name for text, *_ in _stored_as_text(texts, declared, row_names)}
+    return [replace(text, names_rows=False, kind="digits") if text.name in found else text for text in texts]
+
+
+def _stored_as_text(
+    texts: list[Text], declared: Container[str], row_names: str | None
+) -> Iterator[tuple[Text, str, str]]:
+    """Columns of numbers stored as text, an example, and a remedy.
+
+    Columns declared as categories and those that number the rows are meant as text. So are codes padded with zeros:
+    zeros in front, as in 007, are the reason to store numbers as text.
     """
     naming = next((text for text in texts if text.unique), None)
     for text in texts:
@@ -25,11 +45,7 @@ def without_numbers(texts: list[Text], declared: Container[str], row_names: str 
             continue
         known = [value for value in text.values if not is_missing(value)]
         if known and (remedy := _remedy(known)):
-            raise InputError(
-                f"The column {quoted(text.name)} contains numbers that are stored as text, such as {quoted(known[0])}. "
-                f"{remedy}, or leave it out."
-            )
-    return texts
+            yield text, known[0], remedy
 
 
 def _are_codes(text: Text, *, naming: bool) -> bool:

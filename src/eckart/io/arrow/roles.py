@@ -17,6 +17,7 @@ from eckart.formatting import about_columns
 from eckart.io.arrow.columns import kind_of, number_notes, text_of, truth_roles
 from eckart.io.arrow.plain_columns import element_type, place_names, stored_type, width_of
 from eckart.io.roles import NOT_NUMBERS, Parts, Text, assemble, check_row_names, unique_names
+from eckart.io.stored_as_text import as_labels
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def source_of(roles: Roles, texts: Mapping[int, pa.ChunkedArray], matrix: np.nda
     for j, column in texts.items():
         kind = kind_of(column.type)
         found.append(text_of(roles.names[j], column, kind if kind in ("text", "date") else "text"))
+    found = as_labels(found, _declared(roles), roles.row_names)
     notes = [*roles.notes, *number_notes(labels, numbers, matrix)]
     if roles.left_out:
         notes.append(Note("not_numbers", about_columns(list(roles.left_out), *NOT_NUMBERS)))
@@ -106,6 +108,12 @@ def source_of(roles: Roles, texts: Mapping[int, pa.ChunkedArray], matrix: np.nda
     column_roles |= dict.fromkeys(roles.left_out, "left out, because its values are not numbers")
     order = [*_in_order(roles), *roles.left_out]
     return assemble(Parts(matrix, labels, found, notes, order=order, column_roles=column_roles), name, roles.row_names)
+
+
+def _declared(roles: Roles) -> frozenset[str]:
+    """Columns that are meant as names or categories, whatever they contain: the pandas index and dictionaries."""
+    kinds = zip(roles.names, (field.type for field in roles.schema), strict=True)
+    return _pandas_index(roles.schema) | {name for name, kind in kinds if stored_type(kind) != kind}
 
 
 def empty_matrix(roles: Roles, rows: int = 0) -> np.ndarray:

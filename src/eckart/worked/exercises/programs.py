@@ -30,10 +30,14 @@ _LENGTH = re.compile(
 )
 _BRACKET = re.compile(r"[(\[](?:[^()\[\]]|\([^()\[\]]*\))*[)\]]")
 
+_SINGLE = r"\s*[-+]?[\d./]+\s*"
+
 
 def as_matrices(text: str) -> str:
     """The text with calls that build matrices, and values assigned to several names, as plain matrices.
 
+    >>> as_matrices("z = c(-1.5)")
+    'z = (-1.5)'
     >>> as_matrices("rbind(c(1, 2), c(3, 4))"), as_matrices("matrix(c(1, 2, 3, 4), nrow = 2)")
     ('[1, 2; 3, 4]', '[1, 3; 2, 4]')
     >>> as_matrices("MatrixPower[A, 3]"), as_matrices("np.linalg.matrix_power(A, 3)")
@@ -41,7 +45,9 @@ def as_matrices(text: str) -> str:
     >>> as_matrices("np.array([1, 2, 3, 4]).reshape(2, -1)"), as_matrices("u, s = ([1, 2], [3, 4])")
     ('[1, 2; 3, 4]', 'u = [1, 2]; s = [3, 4]')
     """
-    text = _POWER.sub(r"\1^\2", re.sub(r"(?<=diag\()c(?=\()", "", _RESHAPED.sub(_reshaped, text)))
+    text = _POWER.sub(
+        r"\1^\2", re.sub(rf"(?<=diag\()c(?=\()|(?<=[=:])\s*c(?=\({_SINGLE}\))", " ", _RESHAPED.sub(_reshaped, text))
+    )
     place = 0
     while found := _CALL.search(text, place):
         end = _closed(text, found.end())

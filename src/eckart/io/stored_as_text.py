@@ -44,7 +44,7 @@ def _stored_as_text(
         if text.name in declared or text.name == row_names or _are_codes(text, naming=text is naming):
             continue
         known = [value for value in text.values if not is_missing(value)]
-        if known and (remedy := _remedy(known)):
+        if remedy := _remedy(known):
             yield text, known[0], remedy
 
 
@@ -55,6 +55,8 @@ def _are_codes(text: Text, *, naming: bool) -> bool:
 
 def _remedy(known: Sequence[str]) -> str | None:
     """How to convert a column if all of its known values are numbers; otherwise None."""
+    if not known:
+        return None
     if all(map(is_number, known)):
         return "Convert it to numbers with astype(float)"
     if all(map(_AMOUNT.fullmatch, known)):

@@ -116,8 +116,12 @@ def _combined(rows: Rows, targets: Targets) -> Rows:
         return rows  # r5 of a matrix with four rows
     if any(map(_is_combination, lines.items())):
         return [*rest, named([_coordinates(lines, columns)], target)]
-    plain = lines and not any(row.equals for row in rows)
-    return rest if plain else [row for row in rest if row.entries]
+    return _others(rest, rows) if lines else [row for row in rest if row.entries]
+
+
+def _others(rest: Rows, rows: Rows) -> Rows:
+    """The rows that are not lines of the matrix, without empty rows if a line is written as a sum."""
+    return [row for row in rest if row.entries] if any(row.equals for row in rows) else rest
 
 
 def _weighted(rows: Rows, targets: Targets) -> Rows:

@@ -403,10 +403,11 @@ def test_components_of_rows_with_huge_weights_are_kept(weight):
     assert_allclose(model.decomposition_.values, whole.values, rtol=1e-9)
 
 
-def test_weights_that_sum_to_less_than_the_components_are_refused():
+@pytest.mark.parametrize("k", [1, None])
+def test_weights_that_sum_to_less_than_the_components_are_refused(k):
     rows = np.random.default_rng(0).standard_normal((20, 3))
     with pytest.raises(ParameterError, match=r"0\.5 after this batch.*multiply all weights by the same number"):
-        ek.IncrementalPCA(1).partial_fit(rows, sample_weight=np.full(20, 0.025))
+        ek.IncrementalPCA(k).partial_fit(rows, sample_weight=np.full(20, 0.025))
 
 
 def test_values_that_overflow_float32_are_refused():

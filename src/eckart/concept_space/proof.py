@@ -43,8 +43,8 @@ def bounds(many: Measured, one: Measured, *, cosine: bool, skew: Numbers | float
     moved = many.error * own_inside + one.error[0] * inside + many.error * one.error[0]
     longest, shortest = many.lengths
     own_longest, own_shortest = (float(length[0]) for length in one.lengths)
-    unseen = _outside(longest, inside - many.error)
-    own_unseen = _outside(own_longest, own_inside - one.error[0])
+    unseen = _outside(longest, inside - many.error, len(own))
+    own_unseen = _outside(own_longest, own_inside - one.error[0], len(own))
     slack = unseen * own_unseen + skew + moved + rounding
     lower, upper = dots - slack, dots + slack
     if not cosine:
@@ -54,9 +54,9 @@ def bounds(many: Measured, one: Measured, *, cosine: bool, skew: Numbers | float
     return Bounded(np.maximum(lower, -1.0), np.minimum(upper, 1.0))
 
 
-def _outside(longest: Numbers, inside: Numbers) -> Numbers:
-    """The most that is left of a vector without the part inside the concepts."""
-    return np.sqrt(np.maximum(longest**2 * (1.0 + 8.0 * EPSILON) - np.maximum(inside, 0.0) ** 2, 0.0))
+def _outside(longest: Numbers, inside: Numbers, k: int) -> Numbers:
+    """The most that is left of a vector without the part inside the concepts, a sum of k squares."""
+    return np.sqrt(np.maximum(longest**2 * (1.0 + (k + 8.0) * EPSILON) - np.maximum(inside, 0.0) ** 2, 0.0))
 
 
 def _ratio(number: Numbers, most: Numbers, least: Numbers) -> Numbers:

@@ -285,8 +285,9 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
 
     def _count(self, seen: float, columns: int) -> int:
         wanted = self.n_components
-        if wanted is None:
+        if wanted is None and seen >= 1:
             return int(min(seen, columns))
+        wanted = 1 if wanted is None else wanted
         if wanted > columns:
             raise ParameterError(
                 f"n_components={wanted} invalid for n_features={columns}: there are at most as many "

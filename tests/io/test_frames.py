@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import uuid
 from typing import Any
 
@@ -257,3 +258,13 @@ def test_tables_with_views_of_strings_are_read():
     source = ek.open_data(table)
     assert source.metadata.row_names == ("x", "y", "z")
     np.testing.assert_array_equal(source.matrix, [[1.0], [2.0], [3.0]])
+
+
+def test_a_type_that_the_library_of_a_frame_rejects_is_an_input_error() -> None:
+    """Decimals with a negative scale, and arrays of two dimensions: other libraries raise ValueError."""
+    hundreds = pa.array([decimal.Decimal(100 * i) for i in (1, 2, 3)], pa.decimal128(10, -2))
+    square = pl.Series([[[1.0, 2.0], [3.0, 4.0]]] * 3, dtype=pl.Array(pl.Float64, (2, 2)))
+    ids = pl.from_arrow(pa.table({"y": pa.FixedShapeTensorArray.from_numpy_ndarray(square.to_numpy())}))
+    for frame in (pa.table({"x": [1.0, 2.0, 3.0], "y": hundreds}), pl.DataFrame({"x": [1.0, 2.0, 3.0], "y": ids["y"]})):
+        with pytest.raises(InputError, match=r"The data frame cannot be read \(.*leave out columns of other types"):
+            ek.decompose(frame, "svd", k=1)

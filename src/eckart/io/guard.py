@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from eckart.engine.blocks.source import Block
-from eckart.errors import EckartError, FileError, MemoryBudgetError, ReadError
+from eckart.errors import EckartError, FileError, InputError, MemoryBudgetError, ReadError
 from eckart.fingerprint import FileState
 from eckart.wording import MEMORY
 
@@ -57,6 +57,20 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
     except Exception as error:
         what = f"is a broken {kind}" if kind else "cannot be read"
         raise ReadError(f"{where} {what} ({reason(error)}). {_REMEDY}") from error
+
+
+@contextmanager
+def reading_frame() -> Iterator[None]:
+    """Turn any exception of a data frame library into an InputError; the libraries do not agree on one either."""
+    try:
+        yield
+    except (EckartError, MemoryError, ImportError, Warning):
+        raise
+    except Exception as error:
+        raise InputError(
+            f"The data frame cannot be read ({reason(error)}). Convert its columns to plain numbers and texts, and "
+            "leave out columns of other types."
+        ) from error
 
 
 def reason(error: Exception) -> str:

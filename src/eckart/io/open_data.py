@@ -24,7 +24,7 @@ from eckart.engine.blocks.source import DataSource, RowSource, Source
 from eckart.errors import EckartError, FileError, InputError
 from eckart.formatting import counted, joined
 from eckart.io.coded_missing import with_missing
-from eckart.io.guard import reason
+from eckart.io.guard import reading_frame, reason
 from eckart.io.objects.tensors import plain_array
 from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.io.selected import chosen, masked, refuse_parts
@@ -221,7 +221,10 @@ def _frame(data: object, options: ReadOptions, memory: int | None) -> DataSource
     """Frames in memory: pandas, polars, pyarrow and others that narwhals supports."""
     from eckart.io.frames import frame_source
 
-    return None if is_array(data) else frame_source(data, options.row_names)
+    if is_array(data):
+        return None
+    with reading_frame():
+        return frame_source(data, options.row_names)
 
 
 def _stream(data: object, options: ReadOptions, memory: int | None) -> DataSource:

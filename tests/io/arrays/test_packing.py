@@ -81,3 +81,14 @@ def test_xarray_applies_the_attributes_itself(tmp_path: Path) -> None:
     found = ek.decompose(decoded, "svd", k=1)
     assert not any(note.code == "packed_values" for note in found.notes)
     np.testing.assert_allclose(found.values, np.linalg.svd(0.5 * VALUES, compute_uv=False)[:1], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("mark", "program"), [("MATLAB_class", "MATLAB"), ("rhdf5-NA.OK", "R")])
+def test_matrices_of_programs_that_store_columns_are_noted(tmp_path: Path, mark: str, program: str) -> None:
+    """MATLAB's 3 x 12 matrix is 12 x 3 in the file."""
+    path = written(tmp_path / "a.h5", {mark: np.bytes_("double")})
+    with h5py.File(path) as file:
+        for data in (path, file["t"], file):
+            (note,) = (note for note in ek.decompose(data, "svd", k=1).notes if note.code == "stored_by_columns")
+            assert note.startswith(f"{program} wrote the array ")
+            assert "which is 12 x 3" in note

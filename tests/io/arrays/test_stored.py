@@ -91,6 +91,14 @@ def test_packed_names_that_expand_to_gigabytes_are_refused(tmp_path):
         open_rows(path, memory=300_000_000)
 
 
+def test_matrices_in_groups_are_named_if_there_is_no_other(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["first/A"], file["second/B"], file["second/line"] = np.eye(3), np.eye(4), np.ones(3)
+    with pytest.raises(ParameterError, match=r"Its groups contain 'first/A', 'second/B'\. Choose one with key="):
+        ek.open_data(tmp_path / "x.h5")
+    assert ek.decompose(tmp_path / "x.h5", "svd", k=1, key="second/B").rows == 4
+
+
 def test_an_array_without_a_shape_is_named(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["nothing"] = h5py.Empty("f8")

@@ -15,6 +15,8 @@ _WITHOUT_EFFECT = {"scale_factor": 1.0, "add_offset": 0.0, "_FillValue": np.nan,
 [1] https://cfconventions.org/cf-conventions/cf-conventions.html#packed-data
 """
 _UNSIGNED = "_Unsigned"
+_BY_COLUMNS = {"MATLAB_class": "MATLAB", "rhdf5-NA.OK": "R"}
+"""Attributes that MATLAB (format 7.3) and the R package rhdf5 add to arrays."""
 
 
 def packing_notes(array: Any, name: str) -> tuple[Note, ...]:
@@ -31,6 +33,25 @@ def packing_notes(array: Any, name: str) -> tuple[Note, ...]:
         f"are stored. To apply {them}, save the converted numbers, for example with xarray."
     )
     return (Note("packed_values", text, {"attributes": tuple(found)}),)
+
+
+def layout_notes(array: Any, name: str) -> tuple[Note, ...]:
+    """A note if MATLAB or R wrote the array: they store matrices by columns, and HDF5 by rows [1].
+
+    [1] https://www.bioconductor.org/packages/release/bioc/vignettes/rhdf5/inst/doc/rhdf5.html, section 4.2
+    """
+    attributes = getattr(array, "attrs", {})
+    program = next((program for mark, program in _BY_COLUMNS.items() if mark in attributes), None)
+    if program is None or len(array.shape) != 2:
+        return ()
+    array_name = f"the array {quoted(name)}" if name else "the array"
+    shape = " x ".join(map(str, array.shape))
+    text = (
+        f"{program} wrote {array_name} and stores matrices by columns, so the rows of the file may be columns in "
+        f"{program}. Check the shape, which is {shape}. If it is the wrong way round, transpose the matrix before you "
+        "save it."
+    )
+    return (Note("stored_by_columns", text),)
 
 
 def _is_neutral(key: str, value: object) -> bool:

@@ -25,7 +25,7 @@ from eckart.io.arrays.annotations import axis_names, cell_labels
 from eckart.io.arrays.containers import Container, kept_container, open_container
 from eckart.io.arrays.gaps import named_array
 from eckart.io.arrays.npy import precision_notes
-from eckart.io.arrays.packing import packing_notes
+from eckart.io.arrays.packing import layout_notes, packing_notes
 from eckart.io.guard import reading, reads_rows
 from eckart.io.roles import quoted, unique_names
 from eckart.io.rows import FileState, OfStored
@@ -204,7 +204,8 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
 
 def _number_notes(array: Any, place: str) -> tuple[Note, ...]:
     """What users must know about stored numbers: digits lost in float64, and attributes that are not applied."""
-    return precision_notes(np.dtype(array.dtype)) + packing_notes(array, place.lstrip("/"))
+    title = place.lstrip("/")
+    return precision_notes(np.dtype(array.dtype)) + packing_notes(array, title) + layout_notes(array, title)
 
 
 def _columns_at_a_time(array: Any, memory: int | None) -> int:
@@ -344,15 +345,22 @@ def unread_notes(
     """A note on arrays in groups, if the matrix `place` was read because it is the only one outside groups."""
     if not place or not _is_group(root) or {"obs", "var"} & set(names(root)):  # groups of AnnData are not alternatives
         return ()
+    seen = _seen_in_groups(names, get, root, place)
+    if not seen:
+        return ()
+    text = f"Eckart read {place!r}, the only matrix outside groups. The groups contain {seen}. Choose one with {KEY}."
+    return (Note("unread_arrays", text),)
+
+
+def _seen_in_groups(
+    names: Callable[[Any], list[str]], get: Callable[[Any, str], Any], root: Any, place: str = ""
+) -> str:
+    """The paths of the tables in groups, other than `place`, in words; empty if there are none."""
     others: list[str] = []
     for title in names(root):
         with contextlib.suppress(EckartError, OSError, KeyError, RuntimeError, ValueError):
             others += _tables_in(names, get, root, title) if title != place else []
-    if not others:
-        return ()
-    seen = f"{', '.join(map(repr, others[:5]))}{' and others' if len(others) > 5 else ''}"
-    text = f"Eckart read {place!r}, the only matrix outside groups. The groups contain {seen}. Choose one with {KEY}."
-    return (Note("unread_arrays", text),)
+    return f"{', '.join(map(repr, others[:5]))}{' and others' if len(others) > 5 else ''}" if others else ""
 
 
 def _place(container: Container, name: str) -> str:
@@ -367,8 +375,13 @@ def _place(container: Container, name: str) -> str:
         return tables[0]
     seen = ", ".join(repr(key) for key in tables[:20])
     if not tables:
+        inner = _seen_in_groups(container.names, container.get, root)
         raise ParameterError(
-            f"{name} contains no two-dimensional array at the top level. To read an array inside a "
-            f"group, give its path, such as 'group/array', with {KEY}."
+            f"{name} contains no two-dimensional array at the top level. "
+            + (
+                f"Its groups contain {inner}. Choose one with {KEY}."
+                if inner
+                else f"To read an array inside a group, give its path, such as 'group/array', with {KEY}."
+            )
         )
     raise ParameterError(f"{name} contains {len(tables)} two-dimensional arrays: {seen}. Choose an array with {KEY}.")

@@ -18,7 +18,7 @@ from eckart.fingerprint import unknown_state
 from eckart.io.arrays.containers import Container, Hdf5, Zarr
 from eckart.io.arrays.gaps import refuse_gaps
 from eckart.io.arrays.npy import precision_notes
-from eckart.io.arrays.packing import packing_notes
+from eckart.io.arrays.packing import layout_notes, packing_notes
 from eckart.io.guard import reads_rows
 from eckart.wording import KEY
 
@@ -86,7 +86,7 @@ def sliced_rows(array: Any, name: str) -> SlicedRows:
         )
     if not all(shape):
         raise InputError(f"{name} has the shape {shape}, so it contains no numbers. Choose another array with {KEY}.")
-    notes = precision_notes(np.dtype(array.dtype)) + packing_notes(array, name)
+    notes = precision_notes(np.dtype(array.dtype)) + packing_notes(array, name) + layout_notes(array, name)
     return SlicedRows(array, Metadata(name, notes=notes), checked=complete_array(array, name))
 
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
+from eckart.aliases import Keywords
 from eckart.analysis.alignment import INDISTINGUISHABLE, close_groups
 from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
@@ -278,13 +279,8 @@ def bootstrap(
     ((200, 2), 0.95)
     """
     if is_model(data):
-        if rows is None:
-            raise ParameterError(
-                "A model does not contain its data. Pass the data as well: bootstrap(model, rows=data)."
-            )
-        d, data = decomposition_of(data), rows
-        method = cast("Literal['pca', 'svd']", d.method)
-        options = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None, **options}
+        method, options = _options_of(decomposition_of(data), rows, options)
+        data = rows
     _check(method, count, confidence)
     matrix = _in_memory(data)
     weights = check_weights(sample_weight, matrix.shape[0])
@@ -345,6 +341,14 @@ def _in_memory(data: object) -> Array:
             "Resampling needs the data in memory, but these data are read in blocks. Use a sample of the rows."
         )
     return data if is_array(data) or is_sparse(data) else opened.matrix.matrix
+
+
+def _options_of(d: Decomposition, rows: object, options: Keywords) -> tuple[Literal["pca", "svd"], Keywords]:
+    """The method and the options of a model, whose data are `rows`."""
+    if rows is None:
+        raise ParameterError("A model does not contain its data. Pass the data as well: bootstrap(model, rows=data).")
+    known = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
+    return cast("Literal['pca', 'svd']", d.method), {**known, **options}
 
 
 def _check(method: str, count: int, confidence: float) -> None:

@@ -17,8 +17,6 @@ from eckart.missing.fit_variance import noise_variances
 SHRINKS = (0.4, 0.2, 0.1, 0.05, 0.025, 0.0125)
 _PARTS = 20
 """Number of parts in which values are hidden: hiding many more values than are missing would favour a simpler model."""
-_TRIED = 10
-"""Number of these parts that are hidden, one at a time."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ BLOCK = 1 << 17
 """Largest decoded size of a block of Zstandard."""
 _DICTIONARY = 1 << 27
 """Memory for decoding LZMA; the highest preset takes 65 MB (the manual of xz)."""
-_RAW, _RLE, _COMPRESSED = range(3)
+_RLE, _COMPRESSED = 1, 2
+"""Types of blocks (RFC 8878); those of type 0 are stored as they are."""
 
 
 def decoded_size(codecs: Iterable[str], file: Path, start: int, length: int, most: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import eckart as ek
 from eckart.engine import gram as module
@@ -123,6 +124,37 @@ def test_pairs_of_large_gram_matrices_by_iteration(shape, dtype, offset, iterati
         assert d.certificate.proved
         assert violation(d, true_values(data)) <= ACCURACY
     assert any(iterating)
+
+
+@pytest.fixture
+def iterations(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether the iteration found the pairs, for each call."""
+    calls: list[bool] = []
+    found = iterated.iterated
+    monkeypatch.setattr(module, "iterated", lambda *given: calls.append((it := found(*given)) is not None) or it)
+    return calls
+
+
+@pytest.mark.parametrize("shape", [(500, 330), (330, 500)])
+@pytest.mark.parametrize("method", ["pca", "svd"])
+def test_pairs_by_iteration_with_single_vectors(shape, method, iterations) -> None:
+    data = noise_and_signals(7, *shape, 3.0)
+    for given in (data, sparse.csr_array(np.where(np.abs(data) > 30.0, data, 0.0))):
+        d = ek.decompose(given, method, k=4, solver="gram")
+        dense = given if given is data else given.toarray()
+        assert d.certificate.proved
+        assert violation(d, true_values(dense, center=method == "pca")) <= ACCURACY
+    assert any(iterations)
+
+
+def test_iteration_that_misses_equal_values_is_refuted(iterations) -> None:
+    """Single vectors show one direction of each eigenspace; the Cholesky factorisation does not end."""
+    half = noise_and_signals(5, 260, 170, 0.0)
+    data = np.kron(np.eye(2), half)
+    d = ek.decompose(data, "svd", k=4, solver="gram")
+    assert iterations == [False]
+    assert d.certificate.proved
+    np.testing.assert_allclose(d.values, np.linalg.svd(half, compute_uv=False)[:2].repeat(2), rtol=1e-9)
 
 
 def test_a_second_pass_with_pairs_by_iteration(iterating) -> None:

@@ -29,7 +29,7 @@ def test_products_are_those_of_dense_rows(loops, matrix):
     gram = np.zeros((20, 20))
     loops.gram(*parts, 5, 12, gram)
     whole = np.triu(matrix.toarray().T @ matrix.toarray())
-    assert np.allclose(gram[5:12], whole[5:12])
+    assert np.allclose(np.triu(gram)[5:12], whole[5:12])
     assert not gram[:5].any()
     assert not gram[12:].any()
 

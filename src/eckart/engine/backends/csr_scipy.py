@@ -44,9 +44,10 @@ def multiply_transposed(
 
 
 def gram(indptr: Array, indices: Array, data: Array, first: int, last: int, result: np.ndarray) -> None:
-    """Rows first..last of the upper triangle of A^T A, added to `result`."""
-    rows = _rows(indptr, indices, data, 0, indptr.shape[0] - 1, result.shape[0]).astype(np.float64)
-    result[first:last] += np.triu((rows[:, first:last].T @ rows).toarray(), first)
+    """Rows first..last of A^T A, added to `result`; only the upper triangle counts."""
+    rows = _rows(indptr, indices, data, 0, indptr.shape[0] - 1, result.shape[0]).astype(np.float64, copy=False)
+    some = rows if first == 0 and last == result.shape[0] else rows[:, first:last]
+    result[first:last] += (some.T @ rows).toarray()
 
 
 def column_sums(

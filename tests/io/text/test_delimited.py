@@ -284,6 +284,15 @@ def test_a_title_above_the_header_is_refused_with_the_line_of_the_header(read: A
     assert text.splitlines()[line - 1] == "name,x,y"
 
 
+def test_a_title_above_numbers_with_decimal_commas_is_refused_with_the_option(read: Any) -> None:
+    text = (
+        "Survey 2023\nof: 01.02.2024\n\nid;age;income\n1;44;4.019,85 €\n2;31;none\n3;52;3.332,02 €\n4;28;2.117,44 €\n"
+    )
+    with pytest.raises(FileError, match=r"If there is a title above the table, use header=N, where N is the line of"):
+        read(text)
+    assert read(text.replace("none", ""), header=4).metadata.column_names == ("id", "age", "income")
+
+
 def test_a_header_below_the_end_of_the_text_is_refused(read: Any) -> None:
     with pytest.raises(FileError, match=r"no table that begins on line 4\. header counts lines from 1"):
         read("a,b\n1,2\n3,4\n", header=4)

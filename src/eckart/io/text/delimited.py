@@ -135,6 +135,9 @@ class Page:
     def _ragged_hint(self, counts: np.ndarray, row: int) -> str:
         if (counts[row:] == counts[row]).all() and len(counts) - row > 1:  # a table begins here
             return self._title_hint(row)
+        if len(self.columns) == 1:
+            option = either("header=N", "--header N")
+            return f" If there is a title above the table, use {option}, where N is the line of the column names."
         if self.layout.delimiter == "," and counts[row] > len(self.columns):
             return f" If the comma is the decimal separator, use {DECIMAL_COMMA}."
         return ""

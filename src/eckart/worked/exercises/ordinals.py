@@ -44,6 +44,7 @@ _SUFFICES = re.compile(  # the first is enough, basta la prima, достаточ
     rf"(?:(?:is|es|è|уже)\s+)?({_ENOUGH}))"
     r"(?![\w-])"
 )
+_ITEMS = re.compile(r"(?i)(?<![\w-])(?:item|movie|film|фильм|pel[ií]cula)(s?)(?!\w)")  # columns of a table of ratings
 _FIRST = re.compile(
     rf"(?i)(?<![\w-])(?:(?:{_WORDS[0]})\s+({CARDINAL})|({CARDINAL})\s+(?:{_WORDS[0]}))\s+({_NOUN})(?!\w)"
 )
@@ -66,6 +67,7 @@ def with_numbers(text: str) -> str:
     >>> with_numbers("2-й столбец"), with_numbers("first column of V: (1, 2)")
     ('столбец 2', 'first column of V: (1, 2)')
     """
+    text = _ITEMS.sub(r"column\1", text)
     text = _SUFFICES.sub(lambda found: f"{found[1] or ''} 1 {found[2] or ''}".strip(), text)
     text = _SPELT.sub(lambda found: f"{found[1]} {number_of(found[2])}", text)
     text = _ALONE.sub(lambda found: f"{found[1]}column {_number(found[2])}", _COMBINED.sub(_combination, text))

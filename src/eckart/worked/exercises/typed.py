@@ -71,6 +71,7 @@ _GRID = r"\[(?:[^\[\]=]|\[[^\[\]=]*\])*\]|\([^()=]*[;,][^()=]*\)"
 _OF_QUESTION = r"[AMX](?:\^T|')?"
 _SIDE = rf"(?<=[=≈])(?:[-+\d./*\s]*(?:{_GRID})\s*\*?\s*{_OF_QUESTION}|\s*{_OF_QUESTION}\s*\*?\s*(?:{_GRID}))\s*=(?!=)"
 """A product with the matrix of the question between two signs: A^+ = [1 0; 0 2] A^T = ..."""
+_QUOTIENT = r"(?<==)\s*det\s*\([A-Z]\)\s*/\s*[a-z]_?\d*(?:\^\S+)?\s*=(?!=)"  # det(A) = det(B)/a11 = ..
 _BARS = r"(?<![|\w])\|(?=[^|\n]*[;\s][^|\n]*\d)[-+\d\s,;./()sqrt*]+\|(?!\|)\s*="  # |1 2; 3 4| = -2
 _NUMBER = r"\d+(?:[.,]\d+)?"
 _THRESHOLD = (  # 300/350 = 85.7% >= 85%, 0.857 > 0.85
@@ -126,7 +127,7 @@ def plain(text: str) -> str:
     text = "\n".join(re.sub(r"^\s*\|([^|]*)\|\s*$", r"\1", line) for line in text.splitlines())
     text = with_numbers(_without_results(text))
     text = re.sub(_WRAPPERS, "", re.sub(_PRODUCT, "", text), flags=re.IGNORECASE)
-    text = re.sub(_SIDE, "", text)
+    text = re.sub(_QUOTIENT, "", re.sub(_SIDE, "", text))
     text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
     text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
     text = exponentials(_functions(roots_as_signs(text)))

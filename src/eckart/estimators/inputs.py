@@ -15,8 +15,9 @@ from eckart.arrays import Array, Matrix, is_array, is_numpy, is_sparse, to_numpy
 from eckart.devices import HOST, is_off_host, place_of, refuse_other_device
 from eckart.engine.blocks.source import RowSource, Source
 from eckart.errors import FileError, InputError, ParameterError
+from eckart.io.not_tables import not_rectangular
 from eckart.io.objects.records import field_names
-from eckart.io.open_data import is_frame, not_rectangular, open_with
+from eckart.io.open_data import is_frame, open_with
 from eckart.io.open_matrix import open_matrix
 from eckart.io.read_options import NAMES, NO_OPTIONS
 from eckart.mapped import check_mapped

@@ -12,7 +12,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -22,19 +22,14 @@ from eckart.documentation import document
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask, is_dask_table
 from eckart.engine.blocks.source import DataSource, RowSource, Source
 from eckart.errors import EckartError, FileError, InputError
-from eckart.formatting import counted, joined
 from eckart.io.coded_missing import with_missing
-from eckart.io.guard import reading_frame, reason
+from eckart.io.guard import reading_frame
+from eckart.io.not_tables import not_rectangular, refuse
 from eckart.io.objects.tensors import plain_array
 from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.io.selected import chosen, masked, refuse_parts
 from eckart.mapped import check_mapped
 from eckart.options import hint_keywords, memory_bytes
-
-_KNOWN = (
-    "an array, a sparse matrix, a data frame, a path or a list of paths, an Arrow table or stream, a database cursor, "
-    "an AnnData or xarray object, a dict of columns, a list of dicts, or an iterator of batches"
-)
 
 
 @document
@@ -179,7 +174,7 @@ def _dask(data: Any, options: ReadOptions) -> RowSource:
     from eckart.io.objects.dask_frames import dask_frame_rows
 
     if not is_dask_table(data):
-        _refuse(data)
+        refuse(data)
     return dask_frame_rows(data, options.row_names) if hasattr(data, "columns") else dask_rows(data)
 
 
@@ -330,7 +325,7 @@ def _array_like(data: object) -> DataSource:
     if is_array(data) or type(data).__module__.startswith("cupyx."):
         return plain_array(data)
     if not _is_convertible(data):
-        _refuse(data)
+        refuse(data)
     for part in data if isinstance(data, list | tuple) else ():
         if isinstance(part, np.ndarray):
             check_mapped(part)
@@ -355,49 +350,3 @@ def _is_convertible(data: object) -> bool:
     if any(hasattr(data, name) for name in ("__array__", "__array_interface__", "__dlpack__")):
         return True
     return isinstance(data, Sequence | memoryview | int | float | complex | np.generic)
-
-
-def not_rectangular(data: object, error: Exception) -> InputError:
-    """Why the data are not a table: the first row of another length, or the error of the conversion."""
-    rows = data if isinstance(data, list | tuple) else []
-    shapes = [row.shape for row in rows if hasattr(row, "shape")]
-    if len(shapes) > 1 and len(shapes[0]) > 1:  # (X, y)
-        return InputError(
-            f"The data are a {type(data).__name__} of {len(shapes)} arrays with the shapes "
-            f"{joined(list(map(str, shapes)))}. Pass only the table."
-        )
-    lengths = [len(row) for row in rows if hasattr(row, "__len__")]
-    for number, length in enumerate(lengths, 1):
-        if length != lengths[0]:
-            return InputError(
-                f"The data are not a rectangular table: row 1 has {counted(lengths[0], 'value')}, but row {number} has "
-                f"{length}. All rows must have the same length."
-            )
-    return InputError(f"The data are not a rectangular table of numbers: {reason(error)}.")
-
-
-def _refuse(data: object) -> NoReturn:
-    kind = type(data)
-    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
-    raise InputError(f"An object of type {name} is not a table. Pass {_KNOWN}.{_hint(data)}")
-
-
-def _hint(data: Any) -> str:
-    """What to do with an object that leads to a table but is not one."""
-    module = type(data).__module__.partition(".")[0]
-    if module == "dask":
-        return " Compute it first, or convert it to a Dask array or Dask data frame."
-    if hasattr(data, "get_params") or module == "eckart":
-        return (
-            " A fitted result cannot be decomposed again, but report, tables, plots, project, save, "
-            "summary, bootstrap and choose_rank accept it."
-        )
-    if isinstance(data, bytes | bytearray):
-        return " To read the content of a file, wrap it in io.BytesIO."
-    if module == "anndata":
-        return " Pass the AnnData object, with layer= for one of its layers. For its raw counts, pass raw.to_adata()."
-    if module == "torch" and hasattr(data, "__getitem__"):
-        return " Wrap the dataset in a DataLoader, which Eckart reads batch by batch."
-    if any(hasattr(data, name) for name in ("get_final_froms", "cursor", "connect")):  # a query or a connection
-        return " Execute a query first, and pass the result of the query."
-    return ""

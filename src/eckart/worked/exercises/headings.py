@@ -98,8 +98,7 @@ def headed(rows: Rows, targets: Targets) -> Rows:
         key = (row.meaning.target, row.meaning.index)
         repeated = (key in seen and row.meaning.target == sides["covariance"]) or (name == letter and not said)
         seen.add(key)
-        own = sides.get(heading)
-        found.append(_component(row, own, bool(said), repeated, sides) if own is not None and row.is_vectors else row)
+        found.append(_component(row, sides.get(heading), bool(said), repeated, sides))
     return found
 
 
@@ -111,8 +110,10 @@ def _matrix(row: Row) -> str:
     return "covariance" if _COVARIANCE.search(text) else "correlation" if _CORRELATION.search(text) else ""
 
 
-def _component(row: Row, own: int, said: bool, repeated: bool, sides: dict[str, int | None]) -> Row:
+def _component(row: Row, own: int | None, said: bool, repeated: bool, sides: dict[str, int | None]) -> Row:
     """A row of vectors as the components of the matrix above, or perhaps as the matrix itself."""
+    if own is None or not row.is_vectors:
+        return row
     generic = _VECTORS.search(words(row)) is not None
     if generic or ((said or repeated) and row.meaning.target in sides.values()):
         return row.means(own, row.meaning.index)

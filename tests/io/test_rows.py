@@ -168,6 +168,19 @@ def test_a_text_of_many_pieces(tmp_path, monkeypatch):
     np.testing.assert_array_equal(rows.read(333, 401), DENSE[333:401])
 
 
+def test_a_piece_of_a_text_is_parsed_once_for_several_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr("eckart.io.text.rows._HELD", 0)
+    rows = open_rows(write_csv(tmp_path))
+    parsed = []
+    original = type(rows)._piece
+    monkeypatch.setattr(
+        type(rows), "_piece", lambda self, text, piece: parsed.append(piece) or original(self, text, piece)
+    )
+    blocks = [rows.read(start, start + 50) for start in range(0, 500, 50)]
+    np.testing.assert_array_equal(np.concatenate(blocks), DENSE)
+    assert sorted(parsed) == list(range(len(rows.edges) - 1))
+
+
 def test_a_cell_that_does_not_fit_is_refused_with_its_line(tmp_path, monkeypatch):
     monkeypatch.setattr("eckart.io.bytes.CHUNK", 1000)
     monkeypatch.setattr("eckart.io.text.rows._HEAD", 3000)

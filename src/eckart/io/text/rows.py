@@ -108,8 +108,18 @@ class DelimitedRows(PiecedRows):
         self.state.check(self.metadata.name, start, stop)
         out = np.empty((stop - start, len(self.numbers)))
         for piece, rows, inside in self.overlapping(start, stop):
-            out[rows] = self._piece(self._text(piece), piece)[inside]
+            out[rows] = self._numbers_of(piece, stop)[inside]
         return out
+
+    def _numbers_of(self, piece: int, stop: int) -> np.ndarray:
+        """A parsed piece, kept if rows from `stop` on are in it: the next block will need it."""
+        kept = self._readers.get("parsed")
+        if kept is not None and kept[0] == piece:
+            found: np.ndarray = kept[1]
+        else:
+            found = self._piece(self._text(piece), piece)
+        self._readers["parsed"] = (piece, found) if self.edges[piece + 1] > stop else None
+        return found
 
     def _text(self, piece: int) -> bytes:
         """A piece of the text. A gzip file stays open, because going back means unpacking it from its beginning."""

@@ -198,18 +198,19 @@ def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch):
 @needs_links
 def test_pipes_and_devices_are_never_replaced(tmp_path):
     """A rename puts a file in the place of anything, and root may do so with /dev/null."""
-    d, pipe = ek.decompose(DATA, k=2), tmp_path / "pipe.npy"
-    os.mkfifo(pipe)
-    (tmp_path / "link.npy").symlink_to(pipe)
-    for target in (pipe, tmp_path / "link.npy"):
-        for write in (
-            lambda target: d.save(target, overwrite=True),
-            lambda target: ek.project_to(d, DATA, target, overwrite=True),
-            lambda target: ek.report(d, target, overwrite=True),
-        ):
+    d = ek.decompose(DATA, k=2)
+    for suffix, write in {
+        ".eckart": lambda target: d.save(target, overwrite=True),
+        ".npy": lambda target: ek.project_to(d, DATA, target, overwrite=True),
+        ".html": lambda target: ek.report(d, target, overwrite=True),
+    }.items():
+        pipe, link = tmp_path / f"pipe{suffix}", tmp_path / f"link{suffix}"
+        os.mkfifo(pipe)
+        link.symlink_to(pipe)
+        for target in (pipe, link):
             with pytest.raises(FileError, match="writes only regular files"):
                 write(target)
-    assert pipe.is_fifo()
+        assert pipe.is_fifo()
     for place in ("/dev/null", "/dev/stdout", "/proc/self/fd/1"):
         assert not is_replaceable(Path(place))
     assert is_replaceable(tmp_path / "new.npy")

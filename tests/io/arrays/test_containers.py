@@ -234,3 +234,12 @@ def test_a_chunk_that_becomes_a_pipe_is_refused(tmp_path):
     np.testing.assert_array_equal(rows.read(0, 2), [[0, 1, 2, 3], [4, 5, 6, 7]])
     with pytest.raises(FileError, match="c/2/0 disappeared"):
         rows.read(4, 6)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_large_metadata_of_a_zarr_store_are_refused_unread(tmp_path: Path, stream: bool) -> None:
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array(str(tmp_path / "a.zarr"), data=np.ones((6, 3)))
+    os.truncate(tmp_path / "a.zarr" / "zarr.json", 3 << 30)
+    with pytest.raises(FileError, match=r"metadata in zarr.json have 3.22 GB, but Eckart reads at most 67.1 MB"):
+        ek.decompose(tmp_path / "a.zarr", k=1, stream=stream)

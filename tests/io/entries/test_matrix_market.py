@@ -56,3 +56,12 @@ def test_the_number_of_entries_is_checked_before_their_triangle(tmp_path: Path, 
     path.write_text("%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 4\n2 1 3\n")
     with pytest.raises(FileError, match="declares 1 entry but contains 2"):
         open_table(path, stream=stream)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_long_comments_are_refused_in_the_same_words_whole_and_in_blocks(tmp_path: Path, stream: bool) -> None:
+    comments = ("%" + "c" * 60 + "\n") * 280_000
+    path = tmp_path / "m.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real general\n" + comments + "3 3 2\n1 1 2.0\n2 3 1.0\n")
+    with pytest.raises(FileError, match="more than 16 MB of comments precede the size line"):
+        ek.decompose(path, "svd", k=1, stream=stream)

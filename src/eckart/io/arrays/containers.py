@@ -15,11 +15,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from eckart.environment import SMALL, say_bytes
 from eckart.errors import FileError, require
 from eckart.files import ZARR_MARKS
 from eckart.io.arrays.gaps import chunk_count, refuse_gaps
 from eckart.io.arrays.hdf5_chunks import Chunks
-from eckart.io.arrays.zarr_chunks import ZarrChunks
+from eckart.io.arrays.zarr_chunks import ZarrChunks, is_metadata
 from eckart.io.bytes import refuse_link
 from eckart.io.rows import FileState
 
@@ -145,7 +146,7 @@ class Zarr:
         zarr = require("zarr", extra="zarr", purpose="Zarr stores")
         self.path = Path(path)
         self.name = self.path.name
-        self._refuse_links(self.path / opened.path if opened is not None else self.path)
+        self._check_files(self.path / opened.path if opened is not None else self.path)
         self.root = opened
         if opened is None:
             self.root = zarr.open(zarr.storage.LocalStore(self.path, read_only=True), mode="r")
@@ -157,7 +158,7 @@ class Zarr:
         local = isinstance(array.store, zarr.storage.LocalStore)
         return cls(array.store.root, array) if local else None
 
-    def _refuse_links(self, folder: Path) -> None:
+    def _check_files(self, folder: Path) -> None:
         for file in self._files(folder):
             kind = file.lstat().st_mode
             if not any(test(kind) for test in (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)):
@@ -167,6 +168,12 @@ class Zarr:
                 )
             if stat.S_ISLNK(kind):
                 refuse_link(file, self.path, "store")
+            if is_metadata(file) and file.lstat().st_size > SMALL:
+                inner, size = file.relative_to(self.path), say_bytes(file.lstat().st_size)
+                raise FileError(
+                    f"{self.name}: the metadata in {inner} have {size}, but Eckart reads at most {say_bytes(SMALL)}. "
+                    "Write the Zarr store again with fewer attributes."
+                )
 
     def _files(self, folder: Path) -> Iterator[Path]:
         for place, folders, files in os.walk(folder):

@@ -50,7 +50,7 @@ class ZarrChunks:
         if not any_codec:
             self._check_codecs(name)
         expected = chunk_count(self._array.shape, self._pieces)
-        files = (file for file in self._folder.rglob("*") if file.is_file() and not _is_metadata(file))
+        files = (file for file in self._folder.rglob("*") if file.is_file() and not is_metadata(file))
         stored = sum(1 for _ in files)
         if stored >= expected:  # few enough to check every expected name
             self._stamps = self._stamps_of(0, self._array.shape[0])
@@ -192,7 +192,7 @@ def _names(documents: Sequence[JsonObject]) -> list[str]:
     return names
 
 
-def _is_metadata(file: Path) -> bool:
+def is_metadata(file: Path) -> bool:
     return file.name in (*ZARR_MARKS, ".zattrs", ".zmetadata")
 
 

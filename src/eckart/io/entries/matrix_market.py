@@ -261,6 +261,8 @@ def _array_entries(rows: int, columns: int, symmetry: str) -> int:
 def _sizes(data: bytes, name: str) -> Sizes:
     layout, field, symmetry = _banner(data, name)
     line, start, text = _size_line(data)
+    if start >= _MOST_COMMENTS:
+        _refuse(name, 1, "more than 16 MB of comments precede the size line")
     words = text.split()
     coordinate = layout == "coordinate"
     if len(words) != (3 if coordinate else 2) or not all(word.isdigit() and len(word) < 19 for word in words):

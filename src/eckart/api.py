@@ -113,7 +113,7 @@ def decompose(data: object, method: str | Method = "pca", *extra: object, **opti
     center : bool, default None
         Subtract the column means. None means True for 'pca' and False for 'svd'.
     scale : bool, default False
-        Divide each column by its standard deviation.
+        Divide each column by its standard deviation, or by its root mean square if the columns are not centred.
     ddof : {0, 1}, default 1
         `scale` computes standard deviations with the divisor n - ddof. 1 agrees with R and pandas; 0 agrees with
         FactoMineR, prince and StandardScaler.

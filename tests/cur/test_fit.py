@@ -408,7 +408,7 @@ def test_the_stated_errors_allow_for_subnormal_numbers(select, dtype, seed):
     error = np.sqrt(((exact - columns @ right.T) ** 2).sum()) / norm
     rounding = d.details.error_rounding / d.norm
     returned = np.finfo(dtype).eps * np.linalg.norm(d.right) * np.sqrt((columns**2).sum()) / norm
-    assert abs(error - d.details.relative_error) <= rounding + returned < 0.2
+    assert abs(error - d.details.relative_error) <= rounding + returned < (0.2 if dtype == "float32" else 1e-3)
     best = np.linalg.norm(np.linalg.svd(exact.astype(float), compute_uv=False)[d.details.k :])
     low, high = (float(np.ldexp(np.longdouble(bound), up)) for bound in d.details.best_error)
     assert low <= best * (1 + 1e-14)

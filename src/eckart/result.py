@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import numpy as np
 
 from eckart.aliases import Keywords
+from eckart.arrays import is_off_host, to_host
 from eckart.details import Details, Imputation, K, SVDDetails, UnknownDetails, WordModel, details_of
-from eckart.devices import is_off_host, to_host
 from eckart.displays import html_facts, html_table
 from eckart.formatting import wrapped
 from eckart.notes import Note

@@ -32,12 +32,20 @@ each would contribute 25 %.
 from __future__ import annotations
 
 from eckart.analysis.measures import complete, floats, row_scores
-from eckart.analysis.tables.columns import column_cos2, contributions, correlations, loadings
+from eckart.analysis.tables.coordinates import (
+    column_cos2,
+    contributions,
+    correlations,
+    cos2,
+    loadings,
+    row_contributions,
+    row_quality,
+    scores,
+)
 from eckart.analysis.tables.describe import component_columns, describe, description
 from eckart.analysis.tables.eigenvalues import eigenvalues, reconstruction_error, thresholds
 from eckart.analysis.tables.outliers import outlier_columns, outlier_limits, outliers
 from eckart.analysis.tables.rotation import rotated_loadings, rotated_scores, rotated_variances, varimax
-from eckart.analysis.tables.rows import cos2, row_contributions, row_quality, scores
 
 __all__ = [
     "column_cos2",

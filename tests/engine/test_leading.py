@@ -48,3 +48,11 @@ def test_more_than_there_are_and_smallest() -> None:
     assert leading(d, 5) is d
     with pytest.raises(ParameterError, match="smallest"):
         leading(ek.decompose(np.eye(5) + 1.0, "svd", k=2, which="smallest"), 1)
+
+
+def test_no_components_explain_nothing() -> None:
+    d = leading(ek.decompose(np.random.default_rng(0).standard_normal((9, 4)), k=2), 0)
+    assert d.k == 0
+    assert d.certificate is not None
+    assert d.certificate.explained == (0.0, 0.0)
+    assert leading(ek.decompose(np.eye(5) + 1.0, "svd", k=2, which="smallest"), 0).k == 0

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import eckart as ek
-from eckart.devices import place_of, to_host
+from eckart.arrays import place_of, to_host
 from tests.gpu.test_svd import dense, host, on_gpu, pytestmark, sparse
 
 __all__ = ["pytestmark"]

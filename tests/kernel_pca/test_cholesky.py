@@ -184,7 +184,7 @@ def one_by_one(block, rng, room):
 @pytest.mark.parametrize("seed", range(12))
 def test_compiled_triangles_have_the_bits_of_numpy(seed):
     from eckart.kernel_pca.cholesky import _accept
-    from eckart.kernel_pca.compiled_pivots import inverse_of_triangle
+    from eckart.kernel_pca.compiled import inverse_of_triangle
 
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 90))

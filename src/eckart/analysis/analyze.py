@@ -13,10 +13,16 @@ from eckart.analysis.analysis import Analysis
 from eckart.analysis.clusters import Clusters, clusters
 from eckart.analysis.column_roles import column_roles
 from eckart.analysis.data_notes import data_notes, note_on_lines, value_lines
-from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import svd_details
-from eckart.analysis.recommendation import Recommendation, has_one_direction, recommend, why_these
+from eckart.analysis.recommendation import (
+    SHOWN,
+    Recommendation,
+    default_number,
+    has_one_direction,
+    recommend,
+    why_these,
+)
 from eckart.analysis.square_tables import (
     NO_DIAGONAL,
     OF_PAIRS,
@@ -28,9 +34,8 @@ from eckart.analysis.square_tables import (
 from eckart.analysis.unusual import Outliers, dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
-from eckart.arrays import Array, Matrix, is_array, is_sparse, to_numpy
+from eckart.arrays import Array, Matrix, is_array, is_sparse, sparse_to_host, to_numpy
 from eckart.cleanup import RemovedOnError
-from eckart.devices import sparse_to_host
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.engine.leading import leading
 from eckart.engine.matrix import from_objects

@@ -27,8 +27,7 @@ import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels, row_labels
 from eckart.analysis.measures import floats, row_scores
-from eckart.arrays import Floats, Matrix
-from eckart.devices import part_on_host
+from eckart.arrays import Floats, Matrix, part_on_host
 from eckart.formatting import counted, joined, short_names
 from eckart.registry import method_of
 from eckart.text import Table

@@ -1,4 +1,4 @@
-"""The answer to "how many components": a number, what it explains, and the rule behind it."""
+"""The answer to "how many components": how many to compute and show, how many to keep, and what these explain."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels, explained, total_name
 from eckart.analysis.measures import complete, floats, nonzero_components
+from eckart.engine.blocks.source import DataSource
 from eckart.engine.leading import leading
 from eckart.formatting import counted, interval, percent
 from eckart.io.roles import quoted
 from eckart.missing.fill import LEAST_DIFFERENCE, imputation_of
 from eckart.notes import Note, code_of
 from eckart.rank.verdict import ANY_NOISE, SPECTRAL_TESTS, TESTS
-from eckart.registry import method_of
+from eckart.registry import Method, method_of
 from eckart.wording import either
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ _ALONE = 1.0 - 1e-9
 """Squared loading from which a component is a single column."""
 _TESTS = (*TESTS, *SPECTRAL_TESTS, "equalised", "horn")
 """Rules that compare the leading component with that of unrelated columns."""
+SHOWN = 5
+"""Components of a larger table that are shown."""
+_ALL = 20
+"""Tables with a side of at most this many show all components."""
+_MOST_CELLS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -195,3 +201,27 @@ def _model(d: Decomposition) -> int:
     if not complete(d):
         return d.k
     return max(1, min(int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _MODEL - 1e-12)) + 1, d.k - 1))
+
+
+def default_number(source: DataSource, method: Method, counts: tuple[int | None, ...] = ()) -> int:
+    """All components of a small table, 5 of a larger one, or the default of the method if it has one.
+
+    `counts` are other sizes that bound the number, such as the columns and rows that CUR keeps.
+    """
+    rows, columns = (int(size) for size in source.shape)
+    most = max(1, rows - 1) if method.more_than_columns else min(rows, columns)
+    if method.default_k is not None:
+        return min([most, method.default_k, *(count for count in counts if count)])
+    if most <= _ALL and method.name == "pca":
+        most = _varying(source)
+    return most if most <= _ALL else SHOWN
+
+
+def _varying(source: DataSource) -> int:
+    """Number of components that can have variance: at most the columns that vary, and one less than the rows."""
+    rows, columns = source.shape
+    columns = int(columns)
+    matrix: DataSource = getattr(source, "matrix", source)
+    if hasattr(matrix, "max") and not hasattr(matrix, "toarray") and rows * columns <= _MOST_CELLS:
+        columns = int((matrix.max(axis=0) != matrix.min(axis=0)).sum())
+    return max(1, min(int(rows) - 1, columns))

@@ -10,7 +10,6 @@ import numpy as np
 
 from eckart.analysis.alignment import pair, rotated_groups
 from eckart.analysis.measures import floats
-from eckart.analysis.row_draws import row_draws
 from eckart.analysis.share_errors import ShareErrors
 from eckart.api import decompose
 from eckart.arrays import Array, Floats
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 FURTHER = 3
 """Components computed in addition to those requested: one that changed its position can still be found."""
+_MOST_COPIES = 10_000_000
+"""Maximum sum of whole weights for drawing each copy of a row separately."""
 
 
 @dataclass(frozen=True)
@@ -87,3 +88,18 @@ class Resampler:
             paired[:, columns] = paired[:, columns] @ np.linalg.qr(random.standard_normal((size, size)))[0]
             paired[:, columns] *= np.where((paired * wanted).sum(axis=0) < 0.0, -1.0, 1.0)[columns]
         return paired
+
+
+def row_draws(weights: Floats, random: np.random.Generator) -> Floats:
+    """How often each row is drawn, as a share of the sum of the weights."""
+    total, counted = float(weights.sum()), np.flatnonzero(weights)
+    times = np.zeros(len(weights))
+    if np.all(weights == np.floor(weights)) and total <= _MOST_COPIES:
+        # With one cell for each copy of a row, the draws are those of the table with repeated rows.
+        copies = weights[counted].astype(np.intp)
+        drawn = random.multinomial(int(total), np.full(int(total), 1 / int(total)))
+        times[counted] = np.add.reduceat(drawn, np.cumsum(copies) - copies)
+        return times
+    count = max(round(total), len(counted))
+    times[counted] = random.multinomial(count, weights[counted] / total) * (total / count)
+    return times

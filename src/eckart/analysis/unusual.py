@@ -13,8 +13,7 @@ from eckart.analysis.labels import component_labels, row_labels
 from eckart.analysis.measures import complete, floats
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.tables.outliers import Distances, columns_of_row, distances
-from eckart.arrays import Matrix
-from eckart.devices import part_on_host
+from eckart.arrays import Matrix, part_on_host
 from eckart.errors import ParameterError
 from eckart.formatting import clean, counted, joined, percent, short_names
 from eckart.notes import Note

@@ -223,7 +223,7 @@ def _arguments(wanted: FitOptions) -> Keywords:
 
 def _with_number(source: Source, wanted: FitOptions, arguments: Keywords) -> tuple[Keywords, list[Note]]:
     """The arguments with a number of components, and a note if it was chosen here."""
-    from eckart.analysis.default_number import default_number
+    from eckart.analysis.recommendation import default_number
 
     if any(name in arguments for name in ("k", "explain", "error")):
         return arguments, []

@@ -38,8 +38,7 @@ from eckart.engine.settings import (
 )
 from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
-from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
-from eckart.engine.standardize.tall import Tall
+from eckart.engine.standardize.tall import OutOfRangeError, ResidentTall, Tall, is_resident
 from eckart.engine.svd_options import SVDKeywords, SVDOptions
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy, unmasked
-from eckart.devices import place_of, refuse_other_device
+from eckart.arrays import Array, astype, from_numpy, namespace, place_of, refuse_other_device, to_numpy, unmasked
 from eckart.engine.exponent import safe_exponents, times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, stored

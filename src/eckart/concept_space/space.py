@@ -15,11 +15,9 @@ from eckart.concept_space.explanation import Explanation, explain
 from eckart.concept_space.folding import Folded, Ledger, cold_rows, shares
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
-from eckart.concept_space.querying import described
+from eckart.concept_space.queries import By, columns_like, described, direction, recommended, rows_like
 from eckart.concept_space.ranking import nothing, ranked, strongest
-from eckart.concept_space.recommending import recommended
 from eckart.concept_space.results import NOTHING_SEEN, Query, Ranking, Rankings
-from eckart.concept_space.similarity import By, columns_like, direction, rows_like
 from eckart.concept_space.stored_rows import StoredRowSet, rows_of
 from eckart.concept_space.vectors import on_device_of
 from eckart.displays import html_facts

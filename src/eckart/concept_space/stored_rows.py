@@ -9,14 +9,24 @@ from functools import cached_property
 
 import numpy as np
 
-from eckart.arrays import Array, Matrix, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import (
+    Array,
+    Matrix,
+    astype,
+    from_numpy,
+    is_numpy,
+    is_sparse,
+    namespace,
+    place_of,
+    refuse_other_device,
+    to_numpy,
+)
 from eckart.concept_space.accuracy import Measured, fitted_errors, projection_errors
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions
 from eckart.concept_space.vectors import in_float64, joined, unit_of
-from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import dense, entries_per_row
 from eckart.engine.matrix import Opened

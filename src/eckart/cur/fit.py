@@ -14,7 +14,7 @@ from typing import Unpack, get_args
 import numpy as np
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace
+from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, place_of, refuse_other_device
 from eckart.components.scores import reconstruct_from_components
 from eckart.cur.constants import DEFAULT_K, MOST_TRIED
 from eckart.cur.details import CURDetails
@@ -22,7 +22,6 @@ from eckart.cur.options import Core, CURKeywords, CUROptions, Selection
 from eckart.cur.rank_k import CURSettings, Found, RankComponents, certified_components, fit, raw
 from eckart.cur.result import assemble, shortages
 from eckart.cur.slices import squares_both_ways
-from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import all_finite, dense_columns
 from eckart.engine.exponent import times_power_of_two

@@ -19,12 +19,12 @@ import numpy as np
 from eckart.arrays import EPSILON, to_numpy
 from eckart.errors import ParameterError
 from eckart.formatting import certified_share
-from eckart.result import Certificate, Decomposition
+from eckart.result import Certificate, Decomposition, K
 
 
-def leading(d: Decomposition, k: int) -> Decomposition:
+def leading(d: Decomposition[K], k: int) -> Decomposition[K]:
     """The decomposition with its first k components only; itself if it has no more."""
-    if d.which == "smallest":
+    if d.which == "smallest" and k > 0:
         raise ParameterError(
             "The decomposition contains only the smallest components, but this function needs the "
             "largest. Decompose with which='largest'."
@@ -43,6 +43,8 @@ def leading(d: Decomposition, k: int) -> Decomposition:
 
 
 def _certificate(d: Decomposition, c: Certificate, k: int) -> Certificate:
+    if k == 0:
+        return _without_components(c)
     low, high = _explained(d, c, k)
     odds = f" (probability of failure at most {c.failure_probability:.0e})" if c.failure_probability else ""
     sentence = certified_share(k, low, high, odds)
@@ -56,6 +58,15 @@ def _certificate(d: Decomposition, c: Certificate, k: int) -> Certificate:
         undetermined=tuple((first, min(last, k - 1)) for first, last in c.undetermined if first < k),
         summary=sentence,
     )
+
+
+def _without_components(c: Certificate) -> Certificate:
+    """No components explain nothing, which needs no proof."""
+    empty = c.lower[:0]
+    return replace(
+        c, explained=(0.0, 0.0), lower=empty, upper=empty, residuals=empty, angle=0.0, undetermined=(),
+        rounding=0.0, summary="No components were requested, so nothing is explained.",
+    )  # fmt: skip
 
 
 def _explained(d: Decomposition, c: Certificate, k: int) -> tuple[float, float]:

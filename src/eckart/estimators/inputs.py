@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from eckart.arrays import Array, Matrix, is_array, is_numpy, is_sparse, to_numpy, unmasked
-from eckart.devices import HOST, is_off_host, place_of, refuse_other_device
+from eckart.arrays import (
+    HOST,
+    Array,
+    Matrix,
+    is_array,
+    is_numpy,
+    is_off_host,
+    is_sparse,
+    place_of,
+    refuse_other_device,
+    to_numpy,
+    unmasked,
+)
 from eckart.engine.blocks.source import RowSource, Source
 from eckart.errors import FileError, InputError, ParameterError
 from eckart.io.not_tables import not_rectangular

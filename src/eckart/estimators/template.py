@@ -16,9 +16,8 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array, Matrix
+from eckart.arrays import Array, Device, Matrix, is_off_host
 from eckart.cleanup import RemovedOnError
-from eckart.devices import Device, is_off_host
 from eckart.documentation import document
 from eckart.estimators.constraints import validated
 from eckart.estimators.inputs import take, take_scores

@@ -207,7 +207,7 @@ def _labelled(data: object, options: ReadOptions, memory: int | None) -> DataSou
 
 def _stored(data: object, options: ReadOptions, memory: int | None) -> DataSource:
     """h5py and Zarr."""
-    from eckart.io.objects.groups import is_stored, stored_object
+    from eckart.io.objects.stored import is_stored, stored_object
 
     return stored_object(data, options.key, memory) if is_stored(data) else None
 

@@ -13,8 +13,7 @@ from eckart.environment import MAX_EXPANSION, SMALL, free_memory
 from eckart.errors import FileError, ParameterError
 from eckart.files import ZARR_MARKS
 from eckart.io.arrays.npy import check_size, precision_notes, read_header, refuse_shape
-from eckart.io.arrays.npz_rows import npz_rows
-from eckart.io.arrays.npz_table import npz_table_rows
+from eckart.io.arrays.npz_rows import npz_rows, npz_table_rows
 from eckart.io.arrays.probe import check_metadata
 from eckart.io.arrays.stored import stored_rows
 from eckart.io.arrow.parquet import ENTRIES_NOTE

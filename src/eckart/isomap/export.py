@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.manifold import Isomap
 
 from eckart.errors import ParameterError
-from eckart.estimators.export import with_attributes
+from eckart.estimators.to_sklearn import with_attributes
 
 
 def sklearn_isomap(ours: Any) -> Isomap:

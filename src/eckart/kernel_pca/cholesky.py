@@ -148,7 +148,7 @@ def _not_negative(left: Array) -> Array:
 
 def _accept(block: np.ndarray, rng: np.random.Generator, room: int) -> tuple[np.ndarray, np.ndarray]:
     """(numbers of the accepted proposals, Cholesky factor of the residual of K on them); `block` is that of all."""
-    from eckart.kernel_pca.compiled_pivots import accept
+    from eckart.kernel_pca.compiled import accept
 
     size = len(block)
     floor = 1e-12 * float(np.diagonal(block).max(initial=0.0))
@@ -186,7 +186,7 @@ def _extend_at_once(
 
     The rows of K are written just above F, which starts at row `above`, and the new rows of F just below it.
     """
-    from eckart.kernel_pca.compiled_pivots import inverse_of_triangle
+    from eckart.kernel_pca.compiled import inverse_of_triangle
 
     xp, stop, count = namespace(left), above + rank, len(accepted)
     index = from_numpy(accepted, left)

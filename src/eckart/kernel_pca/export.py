@@ -10,7 +10,7 @@ from sklearn.preprocessing import KernelCenterer
 
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
-from eckart.estimators.export import seed, with_attributes
+from eckart.estimators.to_sklearn import seed, with_attributes
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.result import details_of
 

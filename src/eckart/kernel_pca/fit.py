@@ -25,9 +25,10 @@ from eckart.arrays import (
     is_numpy,
     is_sparse,
     namespace,
+    place_of,
+    refuse_other_device,
     to_numpy,
 )  # fmt: skip
-from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.blocks.dask_rows import is_dask
 from eckart.engine.blocks.source import RowSource

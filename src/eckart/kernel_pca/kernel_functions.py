@@ -313,7 +313,7 @@ def unit_rows(data: Matrix) -> Matrix:
 def _manhattan(first: Array, second: Array) -> Array:
     """Sums of absolute differences between the rows of two sets."""
     if is_numpy(first):
-        from eckart.kernel_pca.compiled_manhattan import manhattan
+        from eckart.kernel_pca.compiled import manhattan
 
         distances = np.zeros((first.shape[0], second.shape[0]))
         manhattan(np.ascontiguousarray(first), np.ascontiguousarray(second.T), distances)

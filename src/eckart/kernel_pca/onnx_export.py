@@ -8,7 +8,7 @@ import numpy as np
 
 from eckart.arrays import Matrix, is_sparse, to_numpy
 from eckart.errors import ParameterError
-from eckart.estimators.onnx_graph import ROWS, Graph
+from eckart.estimators.to_onnx import ROWS, Graph
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.result import Decomposition, details_of
 

@@ -13,8 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array, Matrix, from_numpy, is_array, is_host, to_numpy
-from eckart.devices import to_host
+from eckart.arrays import Array, Matrix, from_numpy, is_array, is_host, to_host, to_numpy
 from eckart.documentation import document
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed

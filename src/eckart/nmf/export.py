@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.decomposition import NMF
 
 from eckart.errors import ParameterError
-from eckart.estimators.export import seed, with_attributes
+from eckart.estimators.to_sklearn import seed, with_attributes
 from eckart.nmf.constants import EXPORT_TOLERANCE, ITERATIONS
 from eckart.nmf.options import LOSSES
 

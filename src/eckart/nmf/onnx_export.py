@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from eckart.errors import ParameterError
-from eckart.estimators.onnx_graph import ROWS, Graph
+from eckart.estimators.to_onnx import ROWS, Graph
 from eckart.nmf.constants import ONNX_SWEEPS, ONNX_TOLERANCE
 
 

@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Options, StrOptions
 from eckart.api import decompose
 from eckart.arrays import Array, Matrix, to_numpy
 from eckart.documentation import document
+from eckart.engine.leading import leading
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.estimators.cut import cut
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.to_sklearn import ToSklearn
 from eckart.missing.fill import imputation_of
@@ -224,9 +224,9 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
             progress=self.progress,
         )
         if self.n_components == "mle":
-            d = cut(d, minka_rank(to_numpy(explained_ratio(d)), max(round(d.weight), 1)))
+            d = leading(d, minka_rank(to_numpy(explained_ratio(d)), max(round(d.weight), 1)))
         elif k == 0:
-            d = cut(d, 0)
+            d = leading(d, 0)
         elif target_ratio is None:
             d = settle(d, _axes(k, shape, weights))
         self._publish(d)

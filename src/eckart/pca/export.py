@@ -7,7 +7,7 @@ from typing import Any
 from sklearn import decomposition
 
 from eckart.errors import ParameterError
-from eckart.estimators.export import shared_parameters, with_attributes
+from eckart.estimators.to_sklearn import shared_parameters, with_attributes
 
 _MODEL = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_")
 

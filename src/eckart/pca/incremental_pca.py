@@ -10,8 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.api import decompose
-from eckart.arrays import Array, Matrix, empty_rows
-from eckart.devices import place_of, refuse_other_device, to_host
+from eckart.arrays import Array, Matrix, empty_rows, place_of, refuse_other_device, to_host
 from eckart.documentation import document
 from eckart.engine.matrix import Opened
 from eckart.engine.settings import check_weights

@@ -9,7 +9,7 @@ import numpy as np
 from eckart.arrays import to_numpy
 from eckart.components.scores import whitening
 from eckart.errors import ParameterError
-from eckart.estimators.onnx_graph import ROWS, Graph
+from eckart.estimators.to_onnx import ROWS, Graph
 from eckart.missing.fill import imputation_of
 from eckart.result import Decomposition
 

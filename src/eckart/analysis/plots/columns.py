@@ -10,7 +10,7 @@ from eckart.analysis.labels import column_labels, component_labels, row_labels
 from eckart.analysis.measures import check_component, check_linear, floats, left_vectors, parts_of_hundred
 from eckart.analysis.plots import geometry
 from eckart.analysis.plots.drawing import BLUE, GREY, VERMILLION, along, arrows, cross, label, new_axes, placed
-from eckart.analysis.tables.columns import correlation_matrix
+from eckart.analysis.tables.coordinates import correlation_matrix
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted, short_names

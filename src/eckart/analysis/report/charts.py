@@ -13,8 +13,7 @@ from eckart.analysis.measures import column_spread, floats, row_distances, row_s
 from eckart.analysis.report.drawn_rows import MOST_GROUPS, drawn_rows, groups, short
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.unusual import drawn as unusual_rows
-from eckart.arrays import Matrix
-from eckart.devices import part_on_host
+from eckart.arrays import Matrix, part_on_host
 from eckart.errors import ParameterError
 from eckart.formatting import percent, short_names
 from eckart.registry import method_of

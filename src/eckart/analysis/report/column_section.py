@@ -8,7 +8,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.analysis.labels import column_labels
-from eckart.devices import part_on_host
+from eckart.arrays import part_on_host
 from eckart.formatting import short_names
 from eckart.text import Cell, Table
 

@@ -16,10 +16,9 @@ from eckart.analysis.labels import column_labels, component_labels, explained, t
 from eckart.analysis.measures import floats
 from eckart.analysis.report.column_section import column_statistics
 from eckart.analysis.report.supplementary_section import supplementary
-from eckart.analysis.tables.columns import contributions, loadings
-from eckart.analysis.tables.columns import correlations as column_correlations
+from eckart.analysis.tables.coordinates import contributions, cos2, loadings, scores
+from eckart.analysis.tables.coordinates import correlations as column_correlations
 from eckart.analysis.tables.eigenvalues import components_table, reconstruction_error, total_ratio
-from eckart.analysis.tables.rows import cos2, scores
 from eckart.errors import ParameterError
 from eckart.formatting import clean, interval, number, shorten
 from eckart.io.model_file import libraries

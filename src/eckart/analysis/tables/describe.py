@@ -8,7 +8,7 @@ import numpy as np
 
 from eckart.analysis.labels import column_labels, component_labels, led_by, row_labels, top_loadings, total_name
 from eckart.analysis.measures import check_component, floats, row_scores
-from eckart.analysis.tables.columns import correlation_matrix
+from eckart.analysis.tables.coordinates import correlation_matrix
 from eckart.fitted import takes_fitted
 from eckart.formatting import joined, percent, short_names
 from eckart.text import Cell, Table

@@ -24,8 +24,7 @@ from eckart.analysis.measures import (
     row_weights,
     svd_details,
 )
-from eckart.analysis.new_rows import inflation, new_row_limits
-from eckart.analysis.scaled_columns import factors_of_new_rows
+from eckart.analysis.new_rows import factors_of_new_rows, inflation, new_row_limits
 from eckart.arrays import Floats
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted

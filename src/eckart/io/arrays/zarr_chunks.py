@@ -1,7 +1,8 @@
-"""Chunks of a Zarr array in a local folder, checked before zarr decodes them.
+"""Chunks and shards of a Zarr array in a local folder, checked before zarr decodes them.
 
 Zarr decodes a whole chunk and compares its size afterwards. A damaged or hostile chunk of a few bytes may decode to
-gigabytes, or have any length in a file with holes, so its sizes are computed here first, once.
+gigabytes, or have any length in a file with holes, so its sizes are computed here first, once. Zarr replaces a missing
+chunk with the fill value, also inside a shard, so missing chunks are refused.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from eckart.aliases import JsonObject
 from eckart.errors import FileError
 from eckart.files import ZARR_MARKS
 from eckart.io.arrays.gaps import chunk_count, most_stored, named_array, refuse_gaps
-from eckart.io.arrays.zarr_shards import Shards
 from eckart.io.arrays.zarr_sizes import BLOCK, decoded_size
 
 _CODECS = {
@@ -33,6 +33,7 @@ _LARGEST = 16
 """Bytes of the largest number that a filter such as delta may store in place of a value."""
 _TEXTS = "OT"
 """Kinds of types of strings, which have any size."""
+_MISSING = 2**64 - 1
 
 
 class ZarrChunks:
@@ -204,3 +205,40 @@ def _stamp(file: Path) -> int:
     if not stat.S_ISREG(found.st_mode):
         return 0
     return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)) & 0x7FFFFFFFFFFFFFFF | 1
+
+
+class Shards:
+    """The layout of the shards of one array.
+
+    A shard ends (or begins) with an index: offset and length of each of its chunks as 64-bit integers, all ones for a
+    missing chunk, and a checksum [1].
+
+    [1] https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/index.html
+    """
+
+    def __init__(self, array: Any) -> None:
+        document = next(codec.to_dict() for codec in array.metadata.codecs if hasattr(codec, "index_location"))
+        options = document["configuration"]
+        codecs = {codec["name"]: codec.get("configuration", {}) for codec in options["index_codecs"]}
+        if others := sorted(set(codecs) - {"bytes", "crc32c"}):
+            raise ValueError(f"the index of its shards is encoded with {', '.join(others)}, which Eckart cannot read")
+        self._shape, self._chunks = array.shape, array.chunks
+        self._per_shard = tuple(size // step for size, step in zip(array.shards, array.chunks, strict=True))
+        self._entry = ">u8" if codecs["bytes"].get("endian") == "big" else "<u8"
+        self._size = 16 * int(np.prod(self._per_shard))
+        self._from_end = options["index_location"] == "end"
+        self._checksum = 4 if "crc32c" in codecs else 0
+
+    def chunks(self, file: Path, shard: tuple[int, ...]) -> tuple[list[tuple[int, int]], int]:
+        """(offset, length) of the chunks of one shard that lie inside the array, and the number of missing ones."""
+        with file.open("rb") as stream:
+            if self._from_end:
+                stream.seek(-self._size - self._checksum, 2)
+            index = stream.read(self._size)
+        inside = tuple(
+            slice(-(-max(size - place * count * step, 0) // step))
+            for place, count, step, size in zip(shard, self._per_shard, self._chunks, self._shape, strict=True)
+        )
+        entries = np.frombuffer(index, self._entry).reshape(*self._per_shard, 2)[inside].reshape(-1, 2)
+        stored = [(offset, length) for offset, length in entries.tolist() if length != _MISSING]
+        return stored, len(entries) - len(stored)

@@ -8,7 +8,7 @@ from typing import Any
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
-from eckart.io.objects.sliced import SlicedRows, complete_array
+from eckart.io.objects.stored import SlicedRows, complete_array
 from eckart.io.roles import MOST_NAMES, listed, quoted
 
 

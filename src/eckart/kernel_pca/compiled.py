@@ -1,6 +1,7 @@
-"""The small triangles of pivoted Cholesky, compiled on first use.
+"""Loops compiled on first use: the small triangles of pivoted Cholesky, and sums of absolute differences between rows.
 
-Every product is rounded before it is added, as in NumPy, so the accepted pivots do not depend on the compiler.
+In the triangles, every product is rounded before it is added, as in NumPy, so the accepted pivots do not depend on the
+compiler.
 """
 
 from __future__ import annotations
@@ -51,3 +52,16 @@ def inverse_of_triangle(lower):  # type: ignore[no-untyped-def]
         for j in range(i + 1):
             result[i, j] /= lower[i, i]
     return result
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def manhattan(rows, columns, result):  # type: ignore[no-untyped-def]
+    """result[i, j] += sum over c of |rows[i, c] - columns[c, j]|; `columns` contains the other points as columns."""
+    count = columns.shape[1]
+    for i in range(rows.shape[0]):
+        target = result[i]
+        for c in range(rows.shape[1]):
+            value = rows[i, c]
+            source = columns[c]
+            for j in range(count):
+                target[j] += abs(value - source[j])

@@ -1,4 +1,7 @@
-"""Similar rows and similar columns: cosines or dot products of coordinates, with bounds on request."""
+"""Queries of the concept space: similar rows and columns, recommended columns, and the description of a new row.
+
+Similarity is the cosine or the dot product of coordinates, with bounds on request.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,17 @@ import numpy as np
 from eckart.arrays import Array, is_numpy, namespace, to_numpy
 from eckart.concept_space import proof as proofs
 from eckart.concept_space.accuracy import Measured, projection_errors
-from eckart.concept_space.best import Numbers
+from eckart.concept_space.best import Best, Numbers, best, best_there
+from eckart.concept_space.entries import Entries
+from eckart.concept_space.folding import blind_rows
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions, nothing, ranked
-from eckart.concept_space.results import NOTHING_SEEN, Query, Ranking
-from eckart.concept_space.stored_rows import StoredRowSet
+from eckart.concept_space.results import NOTHING_KNOWN, NOTHING_SEEN, Query, Ranking
+from eckart.concept_space.stored_rows import Rows, StoredRowSet
 from eckart.concept_space.vectors import on_device_of
+from eckart.errors import InputError
+from eckart.wording import DATA, INCLUDE_KNOWN
 
 By = Literal["cosine", "dot"]
 
@@ -86,3 +93,37 @@ def _measured(geometry: Geometry, rows: StoredRowSet, query: Query) -> Measured:
 
 def _unit(geometry: Geometry, by: By) -> float:
     return 1.0 if by == "cosine" else geometry.unit
+
+
+def recommended(geometry: Geometry, part: Rows, n: int, *, exclude_known: bool) -> tuple[Best, Numbers]:
+    """The best columns of each row, and the rows without recommendations because nothing is known about them."""
+    if exclude_known and part.opened is None:
+        raise InputError(
+            "To leave out columns in which a row already has an entry, Eckart needs the rows of the "
+            f"data, but the model does not contain them. {DATA}, or keep these columns with "
+            f"{INCLUDE_KNOWN}."
+        )
+    forth, back = geometry.forth(part.coordinates), geometry.back
+    if is_numpy(back):
+        found = best(forth, back, n, part.known if exclude_known else None)
+    else:
+        found = best_there(forth, back, n, part.known_there if exclude_known else None)
+    cold = blind_rows(geometry, part) if geometry.mean is None else np.zeros(0, np.int64)
+    found.indices[cold], found.scores[cold] = -1, np.nan
+    return found, cold
+
+
+def described(geometry: Geometry, entries: Entries, coordinates: Numbers) -> Query:
+    """The query with the squared length of the standardized row, and the share of it outside the concepts."""
+    row = geometry.filled(entries.columns, entries.values, whole=entries.whole)
+    standard = geometry.standard(row)
+    square, unseen = float(standard @ standard), np.nan
+    if geometry.linear and square > 0:
+        rest = standard - geometry.along(coordinates / geometry.unit)
+        unseen = float(rest @ rest) / square
+    cold = not entries.values.any() if geometry.mean is None else not (entries.whole or len(entries.values))
+    notes = (*entries.notes, NOTHING_KNOWN) if cold and not entries.notes else entries.notes
+    return Query(
+        entries.name, coordinates, entries.columns, entries.values, square, unseen, cold=cold, notes=notes,
+        whole=entries.whole,
+    )  # fmt: skip

@@ -28,8 +28,7 @@ from eckart.analysis.alignment import INDISTINGUISHABLE, close_groups
 from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
 from eckart.analysis.resample import FURTHER, Resampler
-from eckart.analysis.share_errors import ShareErrors
-from eckart.analysis.share_intervals import corrected_shares, share_intervals
+from eckart.analysis.shares import ShareErrors, corrected_shares, share_intervals
 from eckart.api import decompose
 from eckart.arrays import Array, Floats, is_array, is_sparse
 from eckart.engine.leading import leading

@@ -6,6 +6,7 @@ squared distance from the centre is norm_i^2 / w_i.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -14,7 +15,7 @@ from eckart.analysis.labels import column_labels, component_labels, method_name,
 from eckart.arrays import Floats, to_numpy
 from eckart.components.scores import null_level, rounding_unit
 from eckart.documentation import document
-from eckart.errors import ParameterError
+from eckart.errors import InputError, ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted
 from eckart.registry import method_of
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from eckart.result import Decomposition
-    from eckart.text import Table
-
+    from eckart.text import Cell, Table
 
 _COMPLETE = 1e-9
 """Residuals below this share of ||A||^2 count as zero, as do those below the rounding of the shares."""
@@ -239,3 +239,17 @@ def _refuse_without_left() -> NoReturn:
         "contain them (left is None). Decompose with left=True, or add them to a fitted model: "
         "eckart.with_rows(model, data)."
     )
+
+
+def named_lines(names: Sequence[str], numbers: Floats) -> tuple[tuple[Cell, ...], ...]:
+    """Rows of a table: a name and its numbers."""
+    return tuple((name, *line) for name, line in zip(names, numbers.tolist(), strict=True))
+
+
+def check_rows(d: Decomposition, count: int) -> None:
+    """Refuse a supplementary column that does not have one value per fitted row."""
+    if count != d.rows:
+        message = (
+            f"{counted(count, 'value was', 'values were')} passed, but the decomposition has {counted(d.rows, 'row')}. "
+        )
+        raise InputError(message + "Pass one value per fitted row (rows with weight 0 were not fitted).")

@@ -10,7 +10,7 @@ import numpy as np
 
 from eckart.analysis.alignment import pair, rotated_groups
 from eckart.analysis.measures import floats
-from eckart.analysis.share_errors import ShareErrors
+from eckart.analysis.shares import ShareErrors
 from eckart.api import decompose
 from eckart.arrays import Array, Floats
 from eckart.errors import EckartWarning

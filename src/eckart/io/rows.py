@@ -7,16 +7,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import RawIOBase
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from eckart.aliases import JsonObject
+from eckart.aliases import JsonObject, Keywords
 from eckart.engine.blocks.rounded import is_long
-from eckart.engine.blocks.source import Block, MemoryRows, Metadata
+from eckart.engine.blocks.source import Block, MemoryRows, Metadata, OfSource, RowSource
 from eckart.errors import FileError
 from eckart.fingerprint import FileState as FileState
 from eckart.fingerprint import fingerprint
 from eckart.io.guard import reads_rows
+from eckart.spool import Spool
+
+Rows = TypeVar("Rows", bound=RowSource)
 
 
 class OfStored:
@@ -127,3 +131,18 @@ class HeldRows(MemoryRows):
         if self.state is not None:
             self.state.check(self.metadata.name, start, stop)
         return super().read(start, stop)
+
+
+@dataclass(frozen=True)
+class TemporaryRows(OfSource, Generic[Rows]):
+    """Reads rows from a file in a spool folder; the folder belongs to the process that made it."""
+
+    source: Rows
+    spool: Spool | None
+    metadata: Metadata
+
+    def read(self, start: int, stop: int) -> Block:
+        return self.source.read(start, stop)
+
+    def __getstate__(self) -> Keywords:
+        return {**self.__dict__, "spool": None}

@@ -21,7 +21,7 @@ from scipy import sparse
 
 import eckart as ek
 from eckart.analysis.column_roles import ColumnRole
-from eckart.analysis.report.drawn_rows import MOST_ROWS, drawn_rows
+from eckart.analysis.report.charts import MOST_ROWS, drawn_rows
 from eckart.analysis.report.pack import levels, packed
 from eckart.cli import main
 from eckart.errors import FileError, ParameterError

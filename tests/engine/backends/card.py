@@ -11,7 +11,7 @@ from scipy import linalg
 from eckart.arrays import is_host, to_numpy
 from eckart.engine.backends import select
 from eckart.engine.backends.cuda import whiten as cuda_whiten
-from eckart.engine.backends.torch import TorchBackend
+from eckart.engine.backends.device import TorchBackend
 
 
 def whiten_by_lapack(gram: np.ndarray, facts: np.ndarray, row: int) -> np.ndarray:

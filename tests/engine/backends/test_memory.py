@@ -8,8 +8,8 @@ import pytest
 import eckart as ek
 from eckart.arrays import is_host as really_on_host
 from eckart.engine.backends import select
+from eckart.engine.backends.device import TorchBackend
 from eckart.engine.backends.host import HostBackend
-from eckart.engine.backends.torch import TorchBackend
 from eckart.engine.rows import RowBlocks
 from eckart.errors import MemoryBudgetError
 

@@ -1,7 +1,12 @@
-"""The data of the report's figures: plain numbers and names, packed for the page's script."""
+"""The data of the report's figures: plain numbers and names, packed for the page's script.
+
+The page draws all rows, or a sample of them, and has statistics of all rows for each group of a label column.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,17 +15,14 @@ from eckart.aliases import JsonObject
 from eckart.analysis.column_roles import label_role
 from eckart.analysis.labels import certified_ratios, column_labels, component_labels, row_labels
 from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights, svd_details
-from eckart.analysis.report.drawn_rows import MOST_GROUPS, drawn_rows, groups, short
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.unusual import drawn as unusual_rows
-from eckart.arrays import Matrix, part_on_host
+from eckart.arrays import Floats, Matrix, part_on_host
 from eckart.errors import ParameterError
-from eckart.formatting import percent, short_names
+from eckart.formatting import percent, short_names, shorten
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from eckart.analysis.analysis import Analysis
@@ -36,6 +38,11 @@ _MOST_CHOICES = 200
 _FEW = 2000
 _EXACT = 100_000
 """Tables up to this size are stored with full precision, larger ones quantised."""
+MOST_ROWS = 20_000
+_AT_EACH_END = 50
+MOST_GROUPS = 8
+_MOST_LABELS = 12
+_MOST_DIFFERENT = 200
 
 
 def shortened(names: list[str]) -> list[str]:
@@ -172,3 +179,73 @@ def _observed(d: Decomposition, data: Matrix, drawn: NDArray[np.intp], columns: 
 def _small(table: NDArray[np.float64]) -> JsonObject:
     """Keep all digits if that takes little room."""
     return packed(table) if table.size <= (_FEW if table.shape[1] == 1 else _EXACT) else levels(table)
+
+
+def drawn_rows(scores: Floats, most: int = MOST_ROWS) -> NDArray[np.intp]:
+    """All rows, or both ends of every component and one random row from each of equal strata along the first."""
+    rows, k = scores.shape
+    if rows <= most or k == 0:
+        return np.arange(min(rows, most))
+    few = max(1, min(_AT_EACH_END, most // (4 * k)))
+    ends = [np.argpartition(sign * scores[:, component], few)[:few] for component in range(k) for sign in (1, -1)]
+    order = np.argsort(scores[:, 0], kind="stable")
+    chosen = np.unique(np.concatenate(ends))
+    bounds = np.linspace(0, rows, most - len(chosen) + 1).astype(np.intp)
+    random = np.random.Generator(np.random.Philox(0))
+    picked = bounds[:-1] + (random.random(len(bounds) - 1) * np.diff(bounds)).astype(np.intp)
+    return np.union1d(chosen, order[picked])
+
+
+def subset_sentence(rows: int, drawn: int) -> str:
+    """What `drawn_rows` left out, in words; empty if nothing."""
+    if drawn >= rows:
+        return ""
+    return (
+        f"{drawn:,} of {rows:,} rows are shown: the extreme rows of every component, and a random "
+        "sample (seed 0) stratified along the first component. Shares, errors, limits and ellipses "
+        "are computed from all rows."
+    )
+
+
+def groups(labels: Mapping[str, Sequence[str]], scores: Floats, drawn: NDArray[np.intp]) -> list[JsonObject]:
+    """For each text column with few different words: the group of each drawn row, and statistics of all rows."""
+    found: list[JsonObject] = []
+    for name, words in labels.items():
+        if len(words) != len(scores) or len(found) == _MOST_LABELS:
+            continue
+        counts = Counter(words)
+        if 2 <= len(counts) <= _MOST_DIFFERENT and len(counts) < len(words):
+            found.append(_grouped(name, words, counts, scores, drawn))
+    return found
+
+
+def _grouped(
+    name: str, words: Sequence[str], counts: Counter[str], scores: Floats, drawn: NDArray[np.intp]
+) -> JsonObject:
+    """The largest groups separately, the small ones together as 'others'."""
+    kept = [word for word, _ in counts.most_common()]
+    if len(kept) > MOST_GROUPS:
+        kept = kept[: MOST_GROUPS - 1]
+    place = {word: i for i, word in enumerate(kept)}
+    codes = np.fromiter((place.get(word, len(kept)) for word in words), np.uint8, len(words))
+    names = [shorten(word, 40) if word else "(empty)" for word in kept]
+    if len(kept) < len(counts):
+        names.append(f"others ({len(counts) - len(kept)} categories)")
+    context = [{"name": shown, **_ellipse(scores[codes == i])} for i, shown in enumerate(names)]
+    return {"name": shorten(name, 60), "groups": context, "codes": packed(codes[drawn])}
+
+
+def _ellipse(scores: Floats) -> JsonObject:
+    """Count, mean and covariance, from which the page draws a 95 % ellipse in any plane."""
+    covariance = np.cov(scores, rowvar=False).reshape(scores.shape[1], -1) if len(scores) > 2 else None
+    mean = scores.mean(axis=0) if len(scores) else np.zeros(scores.shape[1])
+    return {
+        "count": len(scores),
+        "mean": short(mean),
+        "covariance": None if covariance is None else [short(line) for line in covariance],
+    }
+
+
+def short(numbers: object) -> list[float | None]:
+    """Six digits; None for values that are not finite."""
+    return [float(f"{x:.6g}") if np.isfinite(x) else None for x in np.asarray(numbers, dtype=np.float64).tolist()]

@@ -16,9 +16,9 @@ from eckart.aliases import JsonObject
 from eckart.analysis import sentences
 from eckart.analysis.labels import total_name
 from eckart.analysis.report import charts
+from eckart.analysis.report.charts import subset_sentence
 from eckart.analysis.report.column_section import MOST_COLUMNS, histograms
 from eckart.analysis.report.contents import Section, for_script, full, heatmap, sections
-from eckart.analysis.report.drawn_rows import subset_sentence
 from eckart.analysis.report.markdown import is_markdown, markdown
 from eckart.analysis.report.share_section import sharing
 from eckart.analysis.tables.eigenvalues import total_ratio

@@ -11,13 +11,14 @@ import numpy as np
 from eckart.analysis.labels import category_name, component_labels
 from eckart.analysis.measures import (
     check_orthogonal,
+    check_rows,
     complete,
+    named_lines,
     nonzero_components,
     ratio,
     row_scores,
     row_weights,
 )
-from eckart.analysis.supplementary.lines import check_rows, named_lines
 from eckart.arrays import Floats
 from eckart.errors import InputError, ParameterError
 from eckart.fitted import takes_fitted

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.analysis.labels import component_labels
-from eckart.analysis.measures import nonzero_components, ratio, row_scores, row_weights
-from eckart.analysis.supplementary.lines import check_rows, named_lines
+from eckart.analysis.measures import check_rows, named_lines, nonzero_components, ratio, row_scores, row_weights
 from eckart.arrays import Floats
 from eckart.errors import InputError
 from eckart.fitted import takes_fitted

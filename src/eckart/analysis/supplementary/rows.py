@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from eckart.analysis.labels import component_labels
-from eckart.analysis.measures import check_orthogonal, floats, nonzero_components, ratio
-from eckart.analysis.supplementary.lines import named_lines
+from eckart.analysis.measures import check_orthogonal, floats, named_lines, nonzero_components, ratio
 from eckart.analysis.tables.outliers import new_limits
 from eckart.arrays import Array, Floats, astype, from_numpy, namespace
 from eckart.components.scores import open_new_rows

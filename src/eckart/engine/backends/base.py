@@ -1,7 +1,7 @@
 """Everything that depends on the device: one `Backend` per device type, chosen by `select.backend_of`.
 
     host.py     NumPy, SciPy's CSR rows, and every other library whose arrays are in the memory of the processor
-    device.py   what PyTorch (torch.py) and CuPy (cupy.py) have in common on a GPU
+    device.py   a GPU, with PyTorch or CuPy
 
 Solvers call these methods and never check the device. On the host, calls complete immediately. On a GPU, the host
 queues work, reads results when it needs them, and checks blocks after they were formed.

@@ -5,6 +5,8 @@ Eckart's kernels (`cuda/`) are compiled by CuPy. Without CuPy, or where they do 
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ from eckart.engine.backends.csr import CsrProducts
 from eckart.engine.backends.cuda import device_rows, gather
 from eckart.engine.backends.cuda import digest as cuda_digest
 from eckart.engine.backends.cuda import orthogonal as orthogonal_device
+from eckart.engine.backends.cuda.arrays import fast_doubles
 from eckart.engine.backends.cuda.device_dense import DeviceDenseProducts
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.products import RowProducts
@@ -126,3 +129,37 @@ class DeviceBackend(Backend):
         if isinstance(matrix, DeviceCsr):
             return gather.rows_between(matrix, start, stop)
         return super().rows_between(matrix, start, stop)
+
+
+class TorchBackend(DeviceBackend):
+    """Work is queued on PyTorch's current stream."""
+
+    def fetch_async(self, array: Array) -> Callable[[], np.ndarray]:
+        torch: Any = sys.modules["torch"]
+        arriving = torch.empty(array.shape, dtype=array.dtype, pin_memory=True)
+        arriving.copy_(array, non_blocking=True)
+        event = torch.cuda.Event()
+        event.record(torch.cuda.current_stream(array.device))
+        return arrival(event, arriving)
+
+    @property
+    def fast_float64(self) -> bool:
+        torch: Any = sys.modules["torch"]
+        return fast_doubles(torch.cuda.get_device_capability(self.prototype.device))
+
+
+class CupyBackend(DeviceBackend):
+    """Work is queued on CuPy's current stream."""
+
+    def fetch_async(self, array: Array) -> Callable[[], np.ndarray]:
+        cupyx, cupy = importlib.import_module("cupyx"), sys.modules["cupy"]
+        arriving: Any = cupyx.empty_pinned(array.shape, array.dtype)
+        array.get(out=arriving, blocking=False)
+        event = cupy.cuda.Event(disable_timing=True)
+        event.record()
+        return arrival(event, arriving)
+
+    @property
+    def fast_float64(self) -> bool:
+        major, minor = divmod(int(self.prototype.device.compute_capability), 10)
+        return fast_doubles((major, minor))

@@ -25,13 +25,9 @@ def backend_of(data: Matrix) -> Backend:
     prototype = _prototype(data)
     if is_host(prototype):
         return HostBackend(prototype)
-    if library(prototype) == "cupy":
-        from eckart.engine.backends.cupy import CupyBackend
+    from eckart.engine.backends.device import CupyBackend, TorchBackend
 
-        return CupyBackend(prototype)
-    from eckart.engine.backends.torch import TorchBackend
-
-    return TorchBackend(prototype)
+    return (CupyBackend if library(prototype) == "cupy" else TorchBackend)(prototype)
 
 
 @lru_cache(maxsize=16)

@@ -19,7 +19,7 @@ from eckart.io.arrays.npz_rows import NpzRows, npz_rows
 from eckart.io.bytes import open_path
 from eckart.io.entries.csr_file import write_csr
 from eckart.io.entries.triplets import EntryBlocks
-from eckart.io.temporary_rows import TemporaryRows
+from eckart.io.rows import TemporaryRows
 from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool, stated_folder
 

@@ -20,8 +20,7 @@ from eckart.environment import free_memory
 from eckart.errors import FileError, InputError, MemoryBudgetError
 from eckart.fingerprint import FileState
 from eckart.formatting import counted
-from eckart.io.rows import NpyRows
-from eckart.io.temporary_rows import TemporaryRows
+from eckart.io.rows import NpyRows, TemporaryRows
 from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool
 

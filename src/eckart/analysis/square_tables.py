@@ -230,17 +230,22 @@ def _squared(matrix: Floats, metadata: Metadata) -> tuple[Floats | None, tuple[s
     """
     matrix = np.array(matrix, np.float64)
     rows, columns = metadata.row_names or (), metadata.column_names or ()
-    left_out = np.full((len(matrix), 1), np.nan)
     if matrix.shape[0] != matrix.shape[1]:
-        if columns == rows[:-1]:
-            return np.hstack([matrix, left_out]), rows
-        return (np.hstack([left_out, matrix]) if columns == rows[1:] else None), rows
+        return _with_missing_column(matrix, rows, columns), rows
     if rows and columns and rows != columns:
         if rows[:-1] == columns[1:]:
             return _bordered(matrix, 1, 0), (columns[0], *rows)
         if rows[1:] == columns[:-1]:
             return _bordered(matrix, 0, 1), (rows[0], *columns)
     return matrix, rows or columns or None
+
+
+def _with_missing_column(matrix: Floats, rows: tuple[str, ...], columns: tuple[str, ...]) -> Floats | None:
+    """The matrix with an empty last or first column; None if the names do not tell that one of them is missing."""
+    missing = np.full((len(matrix), 1), np.nan)
+    if columns == rows[:-1]:
+        return np.hstack([matrix, missing])
+    return np.hstack([missing, matrix]) if columns == rows[1:] else None
 
 
 def _bordered(matrix: Floats, above: int, left: int) -> Floats:

@@ -184,18 +184,18 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
     from eckart.io.roles import listed
 
     names = source.metadata.column_names
-    title = source.metadata.name
     if wanted is None or names == tuple(wanted):
         return source, []
     if names is None or (are_numbered(names) and not set(names) & set(wanted)):
         return source, [_in_order(source, len(wanted), what)]
     extra = _identifiers_beyond(source, names, wanted, what)
-    left = [f"Ignored columns that {what} does not have: {listed(extra)}."] if extra else []
     where = {name: j for j, name in enumerate(names)}
     order = [where[name] for name in wanted]
     kept = named_by(keep(source, order), source, [where[name] for name in extra])
-    moved = f"The columns of {title} were reordered by name to match {what}."
-    return kept, left if order == sorted(order) else [*left, moved]
+    notes = [f"Ignored columns that {what} does not have: {listed(extra)}."] if extra else []
+    if order != sorted(order):
+        notes.append(f"The columns of {source.metadata.name} were reordered by name to match {what}.")
+    return kept, notes
 
 
 def _in_order(source: Source, count: int, what: str) -> str:

@@ -72,17 +72,7 @@ def find_components(data: object, method: Method = "pca", **given: Unpack[SVDKey
 
 def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> Decomposition[SVDDetails]:
     """The same with weights, imputed values, and rows of any storage."""
-    weights = check_weights(options.sample_weight, opened.matrix.shape[0])
-    if weights is not None:
-        opened, weights = without_zero_weights(opened, weights, number=options.left)
-        counted, columns = int(np.count_nonzero(weights)), opened.matrix.shape[1]
-        if settings.which == "smallest" and counted < min(columns, len(weights)):
-            raise InputError(
-                f"The data are read in blocks, and only {counted:,} rows have a weight above 0, which is fewer than "
-                f"the {columns:,} columns. The smallest values would be those of rows without weight. Remove these "
-                "rows."
-            )
-        settings = settings.at_most(min(counted, columns))
+    opened, settings, weights = _weighted(opened, settings, options)
     request, choice = _prepare(opened, settings)
     seed, random = generator(options.rng)
     request = replace(request, seed=probe_seed(seed, random))
@@ -105,6 +95,21 @@ def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> D
     result = result if filled is None else with_imputation(result, filled, weights)
     result = result if weights is None else _of_counted_rows(result, weights > 0.0)
     return result if options.device is None else result.on_host()
+
+
+def _weighted(opened: Opened, settings: Settings, options: SVDOptions) -> tuple[Opened, Settings, np.ndarray | None]:
+    """The data without rows of weight zero, at most as many components as other rows, and the weights."""
+    weights = check_weights(options.sample_weight, opened.matrix.shape[0])
+    if weights is None:
+        return opened, settings, None
+    opened, weights = without_zero_weights(opened, weights, number=options.left)
+    counted, columns = int(np.count_nonzero(weights)), opened.matrix.shape[1]
+    if settings.which == "smallest" and counted < min(columns, len(weights)):
+        raise InputError(
+            f"The data are read in blocks, and only {counted:,} rows have a weight above 0, which is fewer than "
+            f"the {columns:,} columns. The smallest values would be those of rows without weight. Remove these rows."
+        )
+    return opened, settings.at_most(min(counted, columns)), weights
 
 
 def _of_counted_rows(d: Decomposition[SVDDetails], counted: np.ndarray) -> Decomposition[SVDDetails]:

@@ -99,14 +99,19 @@ def plain_rows(d: Decomposition, scores: object, whitening: Array | None) -> np.
         return None
     if not isinstance(d.right, np.ndarray):
         return None
-    dtype, factor = np.result_type(scores, d.right), d.right
-    if whitening is not None or d.scale is not None:
-        factor = np.asarray(factor, np.float64)
-        factor = factor if whitening is None else factor * np.asarray(whitening, np.float64)
-        factor = factor if d.scale is None else factor * np.asarray(d.scale, np.float64)[:, None]
+    dtype = np.result_type(scores, d.right)
     offset = None if d.mean is None else -np.asarray(d.mean, dtype)
-    scores, back = scores.astype(dtype, copy=False), factor.astype(dtype, copy=False).T
+    scores, back = scores.astype(dtype, copy=False), _in_units(d, whitening).astype(dtype, copy=False).T
     return _product(scores, back, None, offset, measure=False)[0]
+
+
+def _in_units(d: Decomposition, whitening: Array | None) -> np.ndarray:
+    """diag(scale) V diag(whitening), in float64 unless it is V itself."""
+    if whitening is None and d.scale is None:
+        return np.asarray(d.right)
+    factor = np.asarray(d.right, np.float64)
+    factor = factor if whitening is None else factor * np.asarray(whitening, np.float64)
+    return factor if d.scale is None else factor * np.asarray(d.scale, np.float64)[:, None]
 
 
 def _product(

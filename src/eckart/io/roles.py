@@ -161,49 +161,53 @@ NOT_NUMBERS = (
 """Ends of sentences about one column and about several."""
 
 
+_LABEL_NOTES = {
+    "digits": (
+        "numbers_as_text",
+        (
+            "contains numbers that are stored as text, so it is used as a label. To analyse it, convert it to numbers "
+            "and save the file again."
+        ),
+        (
+            "contain numbers that are stored as text, so they are used as labels. To analyse them, convert them to "
+            "numbers and save the file again."
+        ),
+    ),
+    "amount": (
+        "amounts_set_aside",
+        (
+            "contains numbers with different symbols or units, so it is used as a label. To analyse it, use the same "
+            "symbol in all cells, or none."
+        ),
+        (
+            "contain numbers with different symbols or units, so they are used as labels. To analyse them, use the "
+            "same symbol in all cells of a column, or none."
+        ),
+    ),
+    "text": (
+        "labels",
+        "contains text, so it is used as a label and not analysed.",
+        "contain text, so they are used as labels and not analysed.",
+    ),
+    "date": (
+        "dates_set_aside",
+        "contains dates or times, so it is used as a label and not analysed. To analyse it, convert it to numbers.",
+        (
+            "contain dates or times, so they are used as labels and not analysed. To analyse them, convert them to "
+            "numbers."
+        ),
+    ),
+}
+"""Kind of text -> code of the note, and the ends of its sentences about one column and about several."""
+
+
 def _label_notes(labels: list[Text]) -> list[Note]:
-    texts = [label.name for label in labels if label.kind == "text"]
-    dates = [label.name for label in labels if label.kind == "date"]
-    amounts = [label.name for label in labels if label.kind == "amount"]
-    digits = [label.name for label in labels if label.kind == "digits"]
-    notes = []
-    if digits:
-        one = "contains numbers that are stored as text, so it is used as a label. To analyse it, convert it to "
-        many = "contain numbers that are stored as text, so they are used as labels. To analyse them, convert them to "
-        end = "numbers and save the file again."
-        notes.append(Note("numbers_as_text", about_columns(digits, one + end, many + end)))
-    if amounts:
-        notes.append(
-            Note(
-                "amounts_set_aside",
-                about_columns(
-                    amounts,
-                    "contains numbers with different symbols or units, so it is used as a label. To analyse it, use "
-                    "the same symbol in all cells, or none.",
-                    "contain numbers with different symbols or units, so they are used as labels. To analyse them, use "
-                    "the same symbol in all cells of a column, or none.",
-                ),
-            )
-        )
-    if texts:
-        one = "contains text, so it is used as a label and not analysed."
-        notes.append(
-            Note("labels", about_columns(texts, one, "contain text, so they are used as labels and not analysed."))
-        )
-    if dates:
-        notes.append(
-            Note(
-                "dates_set_aside",
-                about_columns(
-                    dates,
-                    "contains dates or times, so it is used as a label and not analysed. To analyse it, convert it to "
-                    "numbers.",
-                    "contain dates or times, so they are used as labels and not analysed. To analyse them, convert "
-                    "them to numbers.",
-                ),
-            )
-        )
-    return notes
+    named = {kind: [label.name for label in labels if label.kind == kind] for kind in _LABEL_NOTES}
+    return [
+        Note(code, about_columns(named[kind], one, many))
+        for kind, (code, one, many) in _LABEL_NOTES.items()
+        if named[kind]
+    ]
 
 
 def _id_notes(parts: Parts) -> list[Note]:

@@ -193,13 +193,15 @@ class DenseProducts:
         sums, squares, *rest = self._fold(step, width, 8 * self.rows.shape[1] * width)
         weight = self._total_weight()
         if gram and not single:
-            whole = mirrored(squares) if self._by_triangle else squares
+            whole = self._whole(squares, gram=True)
             return MomentsAndProduct(sums, _diagonal(squares), weight, whole, from_gram=True)
-        if not rest:
-            return MomentsAndProduct(sums, squares, weight, None)
+        return MomentsAndProduct(sums, squares, weight, self._whole(rest[0], gram=gram) if rest else None)
+
+    def _whole(self, product: Array, *, gram: bool) -> Array:
+        """A^T A of which a triangle was summed, or A^T (A Q) that may have been summed as its transpose."""
         if gram:
-            return MomentsAndProduct(sums, squares, weight, mirrored(rest[0]) if self._by_triangle else rest[0])
-        return MomentsAndProduct(sums, squares, weight, rest[0].T if self.by_rows else rest[0])
+            return mirrored(product) if self._by_triangle else product
+        return product.T if self.by_rows else product
 
     def _sums_and_squares(self, roots: Array | None) -> Callable[[int, Array], list[Array]]:
         """u^T A and the sums of squares of the columns in float64, as a function of a block and its first row."""

@@ -95,20 +95,24 @@ def _zstd(stream: IO[bytes], length: int, most: int) -> int:
             continue
         if magic[:4] != b"\x28\xb5\x2f\xfd" or len(magic) < 5:
             break
-        flags = magic[4]
-        single = flags >> 5 & 1
-        width = (1 if single else 0, 2, 4, 8)[flags >> 6]
-        stream.seek((0 if single else 1) + (0, 1, 2, 4)[flags & 3], 1)
-        stated = int.from_bytes(stream.read(width), "little") + (256 if width == 2 else 0) if width else sys.maxsize
-        last = blocks = 0
-        while not last and total + blocks <= most and len(head := stream.read(3)) == 3:
-            number = int.from_bytes(head, "little")
-            last, kind, size = number & 1, number >> 1 & 3, number >> 3
-            blocks += BLOCK if kind == _COMPRESSED else size
-            stream.seek(1 if kind == _RLE else size, 1)
-        total += min(blocks, stated)
-        stream.seek(4 * (flags >> 2 & 1), 1)
+        total += _frame(stream, magic[4], most - total)
     return total
+
+
+def _frame(stream: IO[bytes], flags: int, most: int) -> int:
+    """The size of the content of one frame: as its blocks state, or as its header does if that is less."""
+    single = flags >> 5 & 1
+    width = (1 if single else 0, 2, 4, 8)[flags >> 6]
+    stream.seek((0 if single else 1) + (0, 1, 2, 4)[flags & 3], 1)
+    stated = int.from_bytes(stream.read(width), "little") + (256 if width == 2 else 0) if width else sys.maxsize
+    last = size = 0
+    while not last and size <= most and len(head := stream.read(3)) == 3:
+        number = int.from_bytes(head, "little")
+        last, kind, stored = number & 1, number >> 1 & 3, number >> 3
+        size += BLOCK if kind == _COMPRESSED else stored
+        stream.seek(1 if kind == _RLE else stored, 1)
+    stream.seek(4 * (flags >> 2 & 1), 1)
+    return min(size, stated)
 
 
 _SIZES: dict[str, Callable[[IO[bytes], int, int], int]] = {

@@ -73,15 +73,17 @@ class ArrowPieces:
         """Refuse more rows than the file has room for, and batches that take more than the allowed memory to decode."""
         types = [self.schema.field(j).type for j in self.wanted]
         self._check_rows(stored=sum(_bits(kind) for kind in types if not _has_runs(kind)))
-        packed = any(head.packed for head in self._heads)
-        decoded = sum(_bits(kind) for kind in types if packed or not _is_fixed(kind))
-        # While a compressed batch is decoded, it is in memory as well.
-        sizes = [head.rows * decoded // 8 + (head.size if head.packed else 0) for head in self._heads]
         most = max(head.rows for head in self._heads)
-        check_piece(max(sizes), name, f"decoding one record batch of {most:,} rows", memory)
+        check_piece(self._largest_decoded(types), name, f"decoding one record batch of {most:,} rows", memory)
         with Path(self.path).open("rb", buffering=0) as stream:
             dictionaries = dictionary_size(_Bytes(stream, self._size))
         check_piece(dictionaries, name, "the list of dictionaries of the columns", memory)
+
+    def _largest_decoded(self, types: list[pa.DataType]) -> int:
+        """Bytes of the largest decoded batch. While a compressed batch is decoded, it is in memory as well."""
+        packed = any(head.packed for head in self._heads)
+        decoded = sum(_bits(kind) for kind in types if packed or not _is_fixed(kind))
+        return max(head.rows * decoded // 8 + (head.size if head.packed else 0) for head in self._heads)
 
     def text_size(self, group: int) -> int:
         """The decoded size of the batch without the columns of numbers: an upper bound."""

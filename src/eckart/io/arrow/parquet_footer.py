@@ -101,13 +101,17 @@ def page_sizes(place: str | pa.NativeFile, columns: list[str], group: int, width
     """
     if (group + 1) * width > _MOST_CHUNKS:
         return []
-    groups, names = _groups(_parsed(_footer(place)[0])), {name.encode() for name in columns}
-    metas = [chunk.get(_METADATA) for chunk in groups[group]] if group < len(groups) else []
-    wanted = [meta for meta in metas if isinstance(meta, dict) and (meta.get(_PATH) or [b""])[0] in names]
+    wanted = _metadata_of(_groups(_parsed(_footer(place)[0])), group, {name.encode() for name in columns})
     if not isinstance(place, str):
         return [_pages_of(place, meta) for meta in wanted]
     with Path(place).open("rb") as stream:
         return [_pages_of(stream, meta) for meta in wanted]
+
+
+def _metadata_of(groups: list[list[dict[int, Any]]], group: int, names: set[bytes]) -> list[dict[int, Any]]:
+    """The metadata of the named column chunks of a row group."""
+    metas = [chunk.get(_METADATA) for chunk in groups[group]] if group < len(groups) else []
+    return [meta for meta in metas if isinstance(meta, dict) and (meta.get(_PATH) or [b""])[0] in names]
 
 
 def _pages_of(stream: Any, meta: dict[int, Any]) -> int:

@@ -263,16 +263,21 @@ def _sizes(data: bytes, name: str) -> Sizes:
     line, start, text = _size_line(data)
     if start >= _MOST_COMMENTS:
         _refuse(name, 1, "more than 16 MB of comments precede the size line")
-    words = text.split()
     coordinate = layout == "coordinate"
-    if len(words) != (3 if coordinate else 2) or not all(word.isdigit() and len(word) < 19 for word in words):
-        _refuse(name, line, f"the size line is {text[:60]!r}, but it should be {3 if coordinate else 2} whole numbers")
-    rows, columns, *entries = map(int, words)
+    rows, columns, *entries = _whole_numbers(text, 3 if coordinate else 2, name, line)
     if symmetry != "general" and rows != columns:
         _refuse(name, line, f"a {symmetry} matrix cannot have {rows} rows and {columns} columns")
     refuse_shape((rows, columns), name)
     stored = entries[0] if coordinate else _array_entries(rows, columns, symmetry)
     return Sizes(rows, columns, stored, coordinate, field == "pattern", symmetry, start, "integer" in field)
+
+
+def _whole_numbers(text: str, count: int, name: str, line: int) -> list[int]:
+    """The numbers of the size line."""
+    words = text.split()
+    if len(words) != count or not all(word.isdigit() and len(word) < 19 for word in words):
+        _refuse(name, line, f"the size line is {text[:60]!r}, but it should be {count} whole numbers")
+    return [int(word) for word in words]
 
 
 def _size_line(data: bytes | bytearray) -> tuple[int, int, str]:

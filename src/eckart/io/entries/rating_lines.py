@@ -84,19 +84,22 @@ def _without_descriptions(columns: dict[str, np.ndarray]) -> dict[str, np.ndarra
     """
     rating = next((name for name, cells in columns.items() if cells.dtype.kind == "f" and _RATING.search(name)), None)
     left = dict(columns)
+    if rating is None:
+        return left
     for text in columns:
-        if len(left) <= 3 or rating is None or columns[text].dtype.kind == "f":
-            continue
-        owner = next((name for name in left if name not in (text, rating) and _describes(left[text], left[name])), None)
-        if owner is None:
-            continue
-        if left[owner].dtype.kind == "f" and _describes(left[owner], left[text]):
-            named = (text, left[text])
-            left = dict(named if name == owner else item for name, item in zip(left, left.items(), strict=True)
-                        if name != text)  # fmt: skip
-        else:
-            left.pop(text)
+        if len(left) > 3 and columns[text].dtype.kind != "f":
+            left = _without_description(left, text, rating)
     return left
+
+
+def _without_description(left: dict[str, np.ndarray], text: str, rating: str) -> dict[str, np.ndarray]:
+    """The columns without a text that describes another one, or without the number that the text replaces."""
+    owner = next((name for name in left if name not in (text, rating) and _describes(left[text], left[name])), None)
+    if owner is None:
+        return left
+    replaced = {owner: text} if left[owner].dtype.kind == "f" and _describes(left[owner], left[text]) else {}
+    names = [replaced.get(name, name) for name in left if name != text]
+    return {name: left[name] for name in names}
 
 
 def _describes(cells: np.ndarray, owner: np.ndarray) -> bool:

@@ -207,7 +207,7 @@ TextConcepts [fitted]
 TextConcepts [opened]
     The collection, ready to search.
 array [scores] of shape (n_samples, n_components_)
-    Scores of the rows.
+    Scores of the rows, always dense.
 int [rows written]
     Number of rows written.
 Solution

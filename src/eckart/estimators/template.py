@@ -110,14 +110,7 @@ class Estimator(SharesAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def transform(self, X: object) -> Array:
         """Compute the scores of the rows of X, in one pass over the data.
 
-        {Parameters: X [same order]}
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Scores, always dense.
-
-        {Raises: InputError [column names]}
+        {Parameters: X [same order]; Returns: array [scores]; Raises: InputError [column names]}
         """
         self._check_fitted()
         with RemovedOnError():

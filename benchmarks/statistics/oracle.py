@@ -14,7 +14,7 @@ import numpy as np
 import eckart as ek
 from benchmarks.statistics.part import Cell, Outcome, Part
 from benchmarks.statistics.rank import SHAPES, with_components
-from eckart.rank.unequal import factors, white_criteria
+from eckart.rank.noise_models import factors, white_criteria
 
 RULES = ("sign_flip", "permutation", "gap", "minka")
 

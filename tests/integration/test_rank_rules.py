@@ -8,13 +8,12 @@ from scipy import sparse
 from scipy.special import gammaln
 from sklearn.decomposition._pca import _infer_dimension
 
-from eckart.rank.cross_validation import bicross_errors
+from eckart.rank.cross_validation import bicross_errors, lost_directions
 from eckart.rank.descriptive import count_for, kneedle, pieces
 from eckart.rank.edge import tracy_widom, upper_edge
 from eckart.rank.minka import log_evidence, minka_rank
 from eckart.rank.resampling import flipped as flip
 from eckart.rank.resampling import permuted
-from eckart.rank.stability import lost_directions
 from eckart.rank.thresholds import coefficient, marchenko_pastur_median, noise_values, threshold
 
 RNG = np.random.default_rng(0)

@@ -7,13 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from eckart.rank.evidence import Evidence
-from eckart.rank.neighbours import neighbour_correlation, without_correlation
 from eckart.rank.noise import neighbours_are_correlated, rows_are_exchangeable, spectrum_is_wide
+from eckart.rank.noise_models import Transformed, equalised, neighbour_correlation, without_correlation
 from eckart.rank.parallel import above_shuffled
 from eckart.rank.resampling import flipped
 from eckart.rank.sequential import sequential
-from eckart.rank.transformed import Transformed
-from eckart.rank.unequal import equalised
 from eckart.rank.verdict import ENOUGH, SPECTRAL_TESTS, TESTS, RankChoice
 
 SMALL = 1_000_000

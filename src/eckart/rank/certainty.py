@@ -8,14 +8,14 @@ certain only if
 - the tests and `gap` agree,
 - at most half of the directions are components (required of larger tables, too),
 - component k exceeds the largest direction of noise whose columns i and j have the correlation 0.5^|i - j|, compared
-  with the next component or with all that is left, at the level of the tests (see `smooth_noise`),
+  with the next component or with all that is left, at the level of the tests (see `gap`),
 - no component is a single column: its variance could be the noise of that column (the Heywood case of factor analysis),
 - no component is a single row, which may be an outlier (required of larger tables, too), and
 - a strong component more would be found: of few rows and columns, noise explains nearly as much.
 
 Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are also reported if
 the columns of the residual are related: real tables often have no independent noise. The same holds for rows that are
-copies of others, and if neighbouring rows are correlated after the components are removed (see `dependent_rows`).
+copies of others, and if neighbouring rows are correlated after the components are removed (`noise.neighbouring_rows`).
 
 If nearly all components are strong, they dominate the references of the tests, which then find none. Their distance
 from the following eigenvalues shows it (`noise.break_of_spectrum`). If there are as many components as directions,
@@ -31,10 +31,9 @@ import numpy as np
 
 from eckart.arrays import Floats
 from eckart.formatting import counted, percent
-from eckart.rank.dependent_rows import neighbouring_rows
 from eckart.rank.evidence import Evidence
-from eckart.rank.noise import break_of_spectrum, spectrum_may_be_wide
-from eckart.rank.smooth_noise import CORRELATION, above_smooth_noise, smooth_ratio
+from eckart.rank.gap import CORRELATION, above_smooth_noise, smooth_ratio
+from eckart.rank.noise import break_of_spectrum, neighbouring_rows, spectrum_may_be_wide
 from eckart.rank.verdict import ANY_NOISE, ENOUGH, TESTS, RankChoice
 from eckart.rank.white import white_shares
 

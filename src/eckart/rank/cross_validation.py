@@ -1,4 +1,4 @@
-"""Cross-validation: hide parts of the table, predict them from k components of the others, and compare the errors.
+"""Rules that decompose parts of the table: cross-validation by cells and by blocks, and the stability of two halves.
 
 Bi-cross-validation (Owen and Perry, 2009) hides some rows of some columns. A = [[A11, A12], [A21, A22]]: A11 is
 predicted by A12 (A22)_k^+ A21 = (A12 V) S^-1 (U^T A21), where A22 ~ U S V^T. One decomposition of A22 gives the errors
@@ -9,6 +9,11 @@ Husson, 2012). The filled table is approximated by k components whose singular v
 s_i, where v is the residual mean square per direction. The missing entries take the values of the approximation, and so
 on. Each k starts from the means, because a start from k - 1 components can stay there. k is the smallest number that is
 not worse than the best by more than the standard error of the difference.
+
+Stability asks how much of the space of k components two random halves of the rows share. With the first k components
+V, W of the halves, ||V^T W||^2 of k directions are shared and k - ||V^T W||^2 lost. If k - 1 of them are shared and the
+last is random, 1 - 1/(columns - k + 1) of a direction is lost. k is the largest number for which less than two thirds
+of that is lost.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ _TOGETHER = 20_000
 """Entries of the tables that are completed together."""
 _PATIENCE = 12
 """The search ends after this many consecutive numbers without a smaller error."""
+_TOLERATED = 2.0 / 3.0
 
 
 def by_bicross(e: Evidence) -> tuple[int | None, str]:
@@ -254,3 +260,37 @@ def fewest_not_worse(errors: np.ndarray, *, overlap: float = 0.0) -> int:
     difference = logarithms - logarithms[int(np.argmin(logarithms.mean(axis=1)))]
     slack = stdtrit(count - 1, 0.95) * difference.std(axis=1, ddof=1) * (1.0 / count + overlap) ** 0.5
     return int(np.argmax(difference.mean(axis=1) <= slack))
+
+
+def by_stability(e: Evidence) -> tuple[int | None, str]:
+    most = min(e.most, e.columns - 1, e.rows // 2 - 2)
+    if most < 1:
+        return None, (f"A table of {e.rows} x {e.columns} is too small to compare two halves of its rows.")
+    repeats = max(5, e.repeats(20, 100) // 5)
+    lost = lost_directions(e.table, most, center=e.center, rng=e.rng(5), repeats=repeats)
+    chance = 1.0 - 1.0 / (e.columns - np.arange(1, most + 1) + 1.0)
+    stable = np.flatnonzero(lost < _TOLERATED * chance)
+    k = int(stable[-1]) + 1 if stable.size else 0
+    if k == most < min(e.short, e.columns) - 1:
+        return None, (
+            f"Random halves of the rows agree on all {most} components that were considered. There may be more."
+        )
+    shared = f"{k - lost[k - 1]:.2f} of {counted(k, 'component')}" if k else "no component"
+    beyond = f", and {k + 1 - lost[k]:.2f} of {k + 1}" if k < most else ""
+    return k, f"On average over {repeats} random splits, the two halves of the rows agree on {shared}{beyond}."
+
+
+def lost_directions(table: object, most: int, *, center: bool, rng: np.random.Generator, repeats: int) -> np.ndarray:
+    """Mean of k - ||V_k^T W_k||^2 for k = 1..most over random splits of the rows."""
+    shared = np.zeros(most)
+    for _ in range(repeats):
+        order = rng.permutation(table.shape[0])  # type: ignore[attr-defined]
+        first, second = (_axes(table[np.sort(half)], most, center=center) for half in np.array_split(order, 2))  # type: ignore[index]
+        squares = (first.T @ second) ** 2
+        shared += np.diagonal(squares.cumsum(axis=0).cumsum(axis=1))
+    return np.arange(1, most + 1) - shared / repeats
+
+
+def _axes(rows: object, most: int, *, center: bool) -> np.ndarray:
+    d = find_components(rows, "pca" if center else "svd", k=most, tol=1e-4)
+    return np.asarray(d.right, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The kind of noise in a residual: equal variance in all entries, equal rows, or correlated.
+"""The kind of noise in a residual: equal variance in all entries, equal rows, or correlated columns or rows.
 
 Each test compares a statistic of the residual with its values in simulated tables without the same components: white
 noise, tables with shuffled columns, tables with random signs.
@@ -11,8 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from eckart.engine.backends.symmetric import leading_values
+from eckart.rank.evidence import Evidence
 from eckart.rank.remainder import Remainder, cross_products
-from eckart.rank.resampling import Clear, excess_is_clear, flipped, permuted, rank_is_clear, until_clear
+from eckart.rank.resampling import Clear, excess_is_clear, flipped, permuted, rank_is_clear, rows_flipped, until_clear
 
 _FAR, _WIDE = 3.2, 2.0
 """Number of standard deviations beyond which the spread of the eigenvalues indicates correlated noise, or may."""
@@ -30,6 +31,9 @@ _REACHED = 0.98
 _EQUAL, _EXCHANGEABLE = 0.2, 0.05
 
 Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+_FAR_ROWS = 3.0
+"""Number of standard deviations beyond which the correlation of neighbouring rows is not chance."""
+_FEWEST_ROWS, _FEWEST_COLUMNS = 8, 3
 
 
 def is_white(remainder: Remainder, rng: np.random.Generator) -> bool:
@@ -179,3 +183,42 @@ def _neighbours(table: np.ndarray, _: Remainder) -> np.ndarray:
     """Correlations of entries 1 and 2 columns apart."""
     total = max(float(np.sum(table**2)), 1e-300)
     return np.asarray([float(np.sum(table[:, lag:] * table[:, :-lag])) for lag in (1, 2)]) / total
+
+
+def neighbouring_rows(e: Evidence, k: int) -> float:
+    """The correlation of neighbouring rows of the residual of k components, as in a time series; 0 if it may be chance.
+
+    The tests take rows as independent. If they depend on each other, directions in which neighbours vary together look
+    like components. With the rows e_i of the residual in their given order, c_j = sum_i e_ij e_(i+1)j says how much the
+    neighbours in column j agree. If rows are independent and their noise is symmetric, c_j has the same law when each
+    row gets a random sign. This holds for any covariance of the columns, and if rows differ in variance.
+
+    Tables are often sorted by one of their columns, which makes the neighbours in that column similar. The column with
+    the largest |c_j| is therefore left out, in the references too.
+    """
+    remainder = e.remainder(k)
+    if e.rows - k < _FEWEST_ROWS or e.columns - k < _FEWEST_COLUMNS:
+        return 0.0
+    places, rng = e.given_order, e.rng(21)
+    noise = remainder.noise
+
+    def drawn() -> np.ndarray:
+        return _agreement(remainder.projected(rows_flipped(noise, rng)), places)
+
+    def far(observed: np.ndarray, references: np.ndarray) -> float:
+        return float(abs(observed - references.mean()) / max(float(references.std(ddof=1)), 1e-300))
+
+    def clear(observed: np.ndarray, references: np.ndarray) -> bool:
+        return excess_is_clear(far(observed, references), len(references), _FAR_ROWS)
+
+    observed = _agreement(remainder.table, places)
+    references = until_clear(observed, drawn, remainder.table.size, clear)
+    return float(observed - references.mean()) if far(observed, references) > _FAR_ROWS else 0.0
+
+
+def _agreement(table: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Sum of c_j without the largest |c_j|, over the sum of squares of these columns."""
+    given = table[places]
+    agreement, squares = np.sum(given[1:] * given[:-1], axis=0), np.sum(given**2, axis=0)
+    others = np.arange(len(agreement)) != np.argmax(np.abs(agreement))
+    return np.asarray(agreement[others].sum() / max(float(squares[others].sum()), 1e-300))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from eckart.rank.cross_validation import by_bicross, by_cells
+from eckart.rank.cross_validation import by_bicross, by_cells, by_stability
 from eckart.rank.descriptive import by_average, by_broken_stick, by_elbow, by_energy, by_linear_energy, by_variance
-from eckart.rank.deterministic import by_edge
-from eckart.rank.edge_gap import by_gap
 from eckart.rank.evidence import Evidence
+from eckart.rank.gap import by_gap
 from eckart.rank.minka import by_evidence
-from eckart.rank.parallel import by_permutation, by_sign_flips
-from eckart.rank.stability import by_stability
+from eckart.rank.parallel import by_edge, by_permutation, by_sign_flips
 from eckart.rank.thresholds import by_known_noise, by_screenot, by_unknown_noise
 
 Answer = tuple[int | None, str]

@@ -92,7 +92,7 @@ bench: $(STAMPS)/bench
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
-	rm -rf $(VENV) .venv-oldest htmlcov .coverage report.html docs/_build docs/api docs/auto_gallery docs/auto_tutorials benchmarks/results dist build
+	rm -rf $(VENV) .venv-oldest htmlcov .coverage report.html docs/_build docs/api docs/auto_gallery docs/auto_tutorials docs/sg_execution_times.rst benchmarks/results dist build
 	rm -rf tests/pictures .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:

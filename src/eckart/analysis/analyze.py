@@ -136,10 +136,10 @@ def analyze(
     given, others = split_options(options)
     memory = memory_bytes(others.get("memory"))
     with RemovedOnError():
-        found = open_with(source, given, memory=memory, stream=others.get("stream"))
-        table = found if isinstance(found, Source | RowSource) else _plain(found)
-        opened = isinstance(source, Source | RowSource)  # the caller chose its columns
-        if not opened and (given is None or given.columns is None):
+        opened = open_with(source, given, memory=memory, stream=others.get("stream"))
+        table = opened if isinstance(opened, Source | RowSource) else _plain(opened)
+        chosen = isinstance(source, Source | RowSource) or (given is not None and given.columns is not None)
+        if not chosen:
             table = without_identifiers(table)
         return _of_table(table, method, dict(labels or {}), ranks, others)
 
@@ -166,8 +166,8 @@ def _of_model(
         if model.left is None:
             model = with_rows(model, found)
     d = model.on_host()  # copy data from a device to the host once, not for every table
-    d, choice = _asked(d, found, ranks, {})
-    return _gathered(d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), {}, requested=False)
+    d, choice = _apply_rules(d, found, ranks, {})
+    return _assemble(d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), {}, requested=False)
 
 
 def _of_table(
@@ -180,7 +180,9 @@ def _of_table(
     _refuse_too_wide(table)
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
     problem = _problem(table, method, ranks, options)
-    d, choice = _with_choice(problem.table, problem.method, problem.options, problem.ranks, requested=requested)
+    d, choice = _decompose_and_choose(
+        problem.table, problem.method, problem.options, problem.ranks, requested=requested
+    )
     metadata = getattr(problem.table, "metadata", Metadata())
     matrix, lines = _matrix_of(problem.table), None
     if problem.method.name == "pca" and isinstance(matrix, np.ndarray):
@@ -189,7 +191,7 @@ def _of_table(
     found = [note for note in d.notes if lines is None or code_of(note) != "numbering_column"]
     d = replace(d.on_host(), notes=(*note_on_lines(lines, metadata), *problem.notes, *found))
     kept = {**problem.options, "method": problem.method.name}
-    return _gathered(
+    return _assemble(
         d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested
     )
 
@@ -243,12 +245,12 @@ def _matrix_of(table: DataSource) -> Matrix | None:
     return table if is_array(table) or is_sparse(table) else getattr(table, "matrix", None)
 
 
-def _with_choice(
+def _decompose_and_choose(
     table: DataSource, method: Method, options: Keywords, ranks: RankChoice | str | None, *, requested: bool
 ) -> tuple[Decomposition, RankChoice | None]:
     """The components to show, and the answers of the rules on their number; `requested` if the user chose it."""
-    d, shown = _decomposed(table, method, options, ranks)
-    d, choice = _asked(d, table, ranks, options)
+    d, shown = _decompose_for_rules(table, method, options, ranks)
+    d, choice = _apply_rules(d, table, ranks, options)
     if shown is not None:
         shown = shown if requested else max(shown, min(_recommended(choice), d.k))
         d = _shown(d, table, shown, left=options.get("left", True))
@@ -271,7 +273,7 @@ def _shown(d: Decomposition, table: DataSource, k: int, *, left: bool) -> Decomp
     return with_rows(d, table) if d.left is None and left and d.rows * d.k <= _MOST_SCORES else d
 
 
-def _decomposed(
+def _decompose_for_rules(
     table: DataSource, method: Method, options: Keywords, ranks: object
 ) -> tuple[Decomposition, int | None]:
     """The decomposition with as many components as the rules need, and the number to show (None: as computed)."""
@@ -297,7 +299,7 @@ def _nested(table: DataSource, method: Method, options: Keywords) -> bool:
     return spectrum and options.get("which", "largest") == "largest" and not hasattr(table, "read")
 
 
-def _asked(
+def _apply_rules(
     d: Decomposition, table: object, ranks: RankChoice | str | None, options: Keywords
 ) -> tuple[Decomposition, RankChoice | None]:
     """The answers of the rules on the number of components, or a note with the reason why they were not applied."""
@@ -305,7 +307,7 @@ def _asked(
         return d, ranks
     check_choice("ranks", ranks, ("auto",))
     try:
-        return d, _choice(d, table, options)
+        return d, _choose_rank(d, table, options)
     except EckartError as error:
         note = Note("no_recommendation", f"No rule could recommend a number of components: {error}")
         return replace(d, notes=(*d.notes, note)), None
@@ -317,7 +319,7 @@ def _has_spectrum(d: Decomposition) -> bool:
     return method.orthogonal and method.rank == "spectrum" and d.which != "smallest"
 
 
-def _choice(d: Decomposition, table: object, options: Keywords) -> RankChoice | None:
+def _choose_rank(d: Decomposition, table: object, options: Keywords) -> RankChoice | None:
     """All rules, or for a large table only those that draw no random tables."""
     if not _has_spectrum(d) or has_one_direction(d):
         return None
@@ -359,7 +361,7 @@ def _why_none(d: Decomposition, matrix: object, *, meaningless: bool) -> str | N
     return of_pairs or (_NO_COMPONENTS if meaningless else None)
 
 
-def _gathered(
+def _assemble(
     d: Decomposition,
     choice: RankChoice | None,
     metadata: Metadata,

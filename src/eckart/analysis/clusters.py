@@ -56,7 +56,7 @@ _THIRD = 1 / 3
 _MOST_STEPS = 50
 _MOST_COMPONENTS = 10
 _MOST_COLUMNS = 4
-_COUNTS = 2.0
+_LEAST_DIFFERENCE = 2.0
 """Standard errors by which a cluster's mean must differ from that of all rows to be named."""
 
 
@@ -288,7 +288,7 @@ def _described(d: Decomposition, codes: Codes, count: int, scores: Floats) -> Ta
         members = np.flatnonzero(codes == code)
         middle = values[members].mean(axis=0)
         nearest = int(members[((values[members] - middle) ** 2).sum(axis=1).argmin()])
-        marks = _marks(middle, right, columns, values, len(members)) if linear else ""
+        marks = _distinguishing_columns(middle, right, columns, values, len(members)) if linear else ""
         rows.append((f"cluster\N{NO-BREAK SPACE}{code + 1}", len(members), names[nearest], marks))
     axes = joined(list(component_labels(d)[: scores.shape[1]]))
     caption = f"Clusters of the scores on {axes}. The typical row of a cluster is the row nearest to its mean."
@@ -296,7 +296,7 @@ def _described(d: Decomposition, codes: Codes, count: int, scores: Floats) -> Ta
     return Table("Clusters", ("cluster", "rows", "typical row", "compared with all rows"), tuple(rows), caption, kinds)
 
 
-def _marks(middle: Floats, right: Floats, columns: tuple[str, ...], scores: Floats, size: int) -> str:
+def _distinguishing_columns(middle: Floats, right: Floats, columns: tuple[str, ...], scores: Floats, size: int) -> str:
     """Columns whose mean in the cluster, as reconstructed by the components, is far from that of all rows."""
     shift = right @ middle
     spread = np.sqrt(
@@ -304,7 +304,7 @@ def _marks(middle: Floats, right: Floats, columns: tuple[str, ...], scores: Floa
     )
     error = spread / np.sqrt(size)
     strength = np.divide(shift, error, out=np.zeros_like(shift), where=error > 0)
-    order = [j for j in np.argsort(-np.abs(strength), kind="stable").tolist() if abs(strength[j]) >= _COUNTS]
+    order = [j for j in np.argsort(-np.abs(strength), kind="stable").tolist() if abs(strength[j]) >= _LEAST_DIFFERENCE]
     short = short_names(columns, 24)
     words = [f"{'higher' if shift[j] > 0 else 'lower'} {short[columns[j]]}" for j in order[:_MOST_COLUMNS]]
     return ", ".join(words)

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from eckart.engine.blocks.source import DataSource
     from eckart.result import Decomposition
 
-_WRITTEN = (".npy", ".parquet", ".zarr")
+_IN_BLOCKS = (".npy", ".parquet", ".zarr")
+"""Formats that are written block by block."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def written_in_blocks(source: DataSource, output: Output, columns: int, memory: 
     """Whether results with `columns` numbers per row are written in blocks: they or the rows do not fit in memory."""
     suffix = Path(output.path).suffix.lower()
     many = in_blocks(source) or 8 * source.shape[0] * columns > _limit(memory)
-    return suffix == ".zarr" or (many and suffix in _WRITTEN)
+    return suffix == ".zarr" or (many and suffix in _IN_BLOCKS)
 
 
 def write_blocks(
@@ -133,20 +134,18 @@ def write_blocks(
     source: DataSource,
     output: Output,
     memory: int | None,
-    what: str,
+    what: Literal["scores", "rows"],
     **options: object,
 ) -> None:
-    """Write scores ("scores") or rows ("rows") of a table of any size while reading it."""
+    """Write the scores of a table of any size, or its reconstructed rows, while reading it."""
     from eckart.analysis.labels import component_labels
     from eckart.cli import outputs
     from eckart.cli.progress import reporting_progress
     from eckart.streaming import project_to, reconstruct_to
 
-    write: Any = project_to
+    write: Any = project_to if what == "scores" else reconstruct_to
     if what == "scores":
         options["names"] = component_labels(d)
-    else:
-        write = reconstruct_to
     with reporting_progress(console, f"Writing {what}") as reporter, outputs.writing(), console.warnings():
         rows = write(d, source, output.path, memory=memory, overwrite=output.force, callback=reporter, **options)
     columns = d.k if what == "scores" else d.columns

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 _EIGEN_FEW, _EIGEN_ALL = 7.0e-11, 2.8e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
-_CACHE_SIZE, _BEYOND_CACHE = 2000, 1.6
-"""Above this size, a float64 matrix does not fit into cache, and its reduction takes longer by this factor."""
 _REFINE = 6.0e-10
 """The same for refining small singular values, if all are requested."""
+_CACHE_SIZE, _BEYOND_CACHE = 2000, 1.6
+"""Above this size, a float64 matrix does not fit into cache, and its reduction takes longer by this factor."""
 _DIRECT_RATE = 2.5e10
 SMALL_WORK = 1e7
 """Up to this many multiplications in a Gram matrix, the exact decomposition of the matrix itself is cheap."""
@@ -77,7 +77,7 @@ class Shape:
     costs: Costs = HostBackend.costs
     """Cost of operations on the device of the data."""
     resident: bool = False
-    """Dense NumPy rows, at least as many as columns; the Gram matrix needs no preparation (`standardize.resident`)."""
+    """Dense NumPy rows, at least as many as columns; the Gram matrix needs no preparation (`ResidentTall`)."""
 
     @property
     def long(self) -> int:

@@ -261,9 +261,9 @@ class Isomap(ToSklearn["manifold.Isomap"], FittedIsomap):
         if hasattr(nbrs, "feature_names_in_"):
             self.feature_names_in_ = nbrs.feature_names_in_
         graph, pieces = other_metrics.graph(nbrs, X, self.n_neighbors, self.radius)
-        wish = method.checked(graph.rows, IsomapOptions(**self._asked(graph.rows)))
+        request = method.checked_request(graph.rows, IsomapOptions(**self._asked(graph.rows)))
         given = method.Given(None, self.n_neighbors, self.radius, pieces)
-        return method.of_graph(graph, wish, columns=self.n_features_in_, given=given, prototype=None)
+        return method.of_graph(graph, request, columns=self.n_features_in_, given=given, prototype=None)
 
     def _asked(self, rows: int) -> IsomapKeywords:
         landmarks = None if self.n_landmarks is None else min(self.n_landmarks, rows)

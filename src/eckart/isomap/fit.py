@@ -40,7 +40,7 @@ SOLVERS = ("auto", "direct", "lanczos")
 
 
 @dataclass(frozen=True)
-class Wish:
+class EmbeddingRequest:
     """Checked options of the embedding."""
 
     k: int
@@ -72,9 +72,9 @@ def decompose(data: object, **given: Unpack[IsomapKeywords]) -> Decomposition[Is
     opened = open_matrix(data)
     points = finite_points(opened)
     graph, count = join_neighbours(points, options.n_neighbors, options.radius)
-    wish = checked(graph.rows, options)
+    request = checked_request(graph.rows, options)
     source = Given(points, options.n_neighbors, options.radius, count, opened.exponent)
-    made = of_graph(graph, wish, columns=opened.matrix.shape[1], given=source, prototype=opened)
+    made = of_graph(graph, request, columns=opened.matrix.shape[1], given=source, prototype=opened)
     return _keep_distances(made.named(opened.metadata.row_names, opened.metadata.column_names), made)
 
 
@@ -126,8 +126,8 @@ def finite_points(opened: Opened) -> Matrix:
     return points
 
 
-def checked(rows: int, options: IsomapOptions) -> Wish:
-    """The checked request; errors if it is impossible."""
+def checked_request(rows: int, options: IsomapOptions) -> EmbeddingRequest:
+    """The checked_request request; errors if it is impossible."""
     n_landmarks, tol = options.n_landmarks, options.tol
     check_choice("solver", options.solver, SOLVERS)
     if n_landmarks is not None:
@@ -135,7 +135,7 @@ def checked(rows: int, options: IsomapOptions) -> Wish:
     most = rows if n_landmarks is None else int(n_landmarks)
     tolerance = 1e-14 if not tol else float(tol)
     k = check_count("k", options.k, most)
-    return Wish(k, n_landmarks, options.solver, tolerance, memory_bytes(options.memory), options.rng)
+    return EmbeddingRequest(k, n_landmarks, options.solver, tolerance, memory_bytes(options.memory), options.rng)
 
 
 def join_neighbours(points: Matrix, n_neighbors: object, radius: float | None) -> tuple[Graph, int]:
@@ -180,19 +180,19 @@ def warn_of_pieces(count: int) -> None:
 
 
 def of_graph(
-    graph: Graph, wish: Wish, *, columns: int, given: Given, prototype: Opened | None
+    graph: Graph, request: EmbeddingRequest, *, columns: int, given: Given, prototype: Opened | None
 ) -> Decomposition[IsomapDetails]:
     """The decomposition of a connected graph."""
-    seed, random = generator(wish.rng)
+    seed, random = generator(request.rng)
     _refuse_range(graph)
     with one_blas_thread():  # more threads would sum in another order
-        if wish.n_landmarks is None or wish.n_landmarks >= graph.rows:
+        if request.n_landmarks is None or request.n_landmarks >= graph.rows:
             found = embed_all(
-                graph, wish.k, solver=wish.solver, tolerance=wish.tolerance, memory=wish.memory,
+                graph, request.k, solver=request.solver, tolerance=request.tolerance, memory=request.memory,
                 seed=int(random.integers(2**63)) if seed is None else seed, returned=_precision(prototype),
             )  # fmt: skip
         else:
-            found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
+            found = embed_landmarks(graph, request.k, request.n_landmarks, memory=request.memory)
     if found.certificate is not None and not found.certificate.certificate.proved:
         warnings.warn(
             (

@@ -50,14 +50,14 @@ class Running:
 
     @property
     def mean(self) -> Array:
-        return self._outside(times_power_of_two(self.scatter.mean, -self.scatter.exponent))
+        return self._like_data(times_power_of_two(self.scatter.mean, -self.scatter.exponent))
 
     @property
     def variances(self) -> Array:
         """Column variances with divisor n."""
         with np.errstate(over="ignore", under="ignore"):
             variances = self.scatter.squares / self.scatter.count
-            return self._outside(times_power_of_two(variances, -2 * self.scatter.exponent))
+            return self._like_data(times_power_of_two(variances, -2 * self.scatter.exponent))
 
     def _finished(self, d: Decomposition) -> Decomposition:
         """d in the units, the library and the dtype of the data."""
@@ -65,7 +65,7 @@ class Running:
         assert c is not None
         # The vectors are rounded to the dtype of the data.
         unit = float(np.finfo(self.precision).eps)
-        every = d.k >= d.columns
+        complete = d.k >= d.columns
         with np.errstate(over="ignore", under="ignore"):
             values = times_power_of_two(to_numpy(d.values).astype(np.float64), exponent)
             lower, upper = np.ldexp(c.lower, exponent), np.ldexp(c.upper, exponent)
@@ -79,8 +79,8 @@ class Running:
         return replace(
             d,
             method="pca",
-            values=self._outside(from_numpy(values, d.values)),
-            right=self._outside(d.right),
+            values=self._like_data(from_numpy(values, d.values)),
+            right=self._like_data(d.right),
             rows=self.scatter.rows,
             weight=float(self.scatter.count),
             norm=float(np.ldexp(self.scatter.total**0.5, exponent)),
@@ -88,11 +88,11 @@ class Running:
             details=self._details(details_of(d, SVDDetails).residual_schatten4, exponent),
             certificate=replace(
                 c,
-                explained=c.explained if every else self._explained(c, unit * d.k**0.5),
+                explained=c.explained if complete else self._explained(c, unit * d.k**0.5),
                 lower=lower,
                 upper=upper,
                 residuals=np.minimum(c.residuals + 2.0 * unit, 1.0) + rounding,
-                angle=c.angle if every else min(1.0, c.angle + unit * d.k**0.5),
+                angle=c.angle if complete else min(1.0, c.angle + unit * d.k**0.5),
             ),
             plan=_plan(self.scatter, self.k),
             notes=() if self.scatter.exact else (_note(self.scatter),),
@@ -111,7 +111,8 @@ class Running:
                 column_norms=columns, residual_schatten4=None if rest is None else float(np.ldexp(rest, exponent))
             )
 
-    def _outside(self, array: Array) -> Array:
+    def _like_data(self, array: Array) -> Array:
+        """The same numbers in the library and the dtype of the data."""
         result = from_numpy(np.ascontiguousarray(array), self.prototype) if is_numpy(array) else array
         return astype(result, getattr(namespace(self.prototype), self.precision))
 

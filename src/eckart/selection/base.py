@@ -84,7 +84,8 @@ best_score_ : float
     Mean score of the selected columns, on the same folds that were used to select them. It is therefore too optimistic:
     even for pure noise it can be far above chance.
 nested_score_ : float or None
-    Mean score on rows that were not used in the selection, an estimate for new rows. None unless `nested` is True.
+    Score on rows that were not used in the selection, an estimate for new rows. It is the mean over the folds; R^2 is
+    computed from the errors of all folds together. None unless `nested` is True.
 """
 
 
@@ -166,7 +167,7 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         columns, self.best_score_, self.history_ = self._search(folds)
         self._keep(columns)
         held_out = self._nested(folds, groups) if self.nested else None
-        self.nested_score_ = None if held_out is None else float(held_out.mean())
+        self.nested_score_ = None if held_out is None else folds.overall(held_out)
         self._warn_if_useless(folds, folds.scores([columns])[0] if held_out is None else held_out)
         return self
 
@@ -216,11 +217,12 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         constant = folds.constant_scores()
         if constant is None or exceeds_chance(scores - constant, folds.splits):
             return
+        # `best_score_` is the mean over the folds, as in scikit-learn.
+        mean = np.mean if self.nested_score_ is None else folds.overall
+        found, least = float(mean(scores)), float(mean(constant))
         what, rows = ("best set", "") if self.nested_score_ is None else ("selection", " on held-out rows")
-        compared = (
-            f"the {what} scores {scores.mean():.4f}{rows}, and a constant prediction scores {constant.mean():.4f}"
-        )
-        if scores.mean() <= constant.mean() + _EQUAL:
+        compared = f"the {what} scores {found:.4f}{rows}, and a constant prediction scores {least:.4f}"
+        if found <= least + _EQUAL:
             text = f"The columns do not predict the target: {compared}. Do not use the selection. Try other columns"
         else:
             text = (

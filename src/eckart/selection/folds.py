@@ -23,6 +23,7 @@ from eckart.arrays import Array, Matrix
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError
 from eckart.formatting import counted
+from eckart.selection.held_out import is_r2, pooled_r2
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,12 @@ class Folds:
             return np.array([_scores(self, columns) for columns in candidates])
         work = Parallel(n_jobs=self.n_jobs)
         return np.array(work(delayed(_scores)(self, columns) for columns in candidates))
+
+    def overall(self, scores: np.ndarray) -> float:
+        """The score of all held-out rows, from those of the folds."""
+        if self.y is None or not is_r2(self.estimator, self.scorer):
+            return float(scores.mean())
+        return pooled_r2(scores, np.asarray(self.y), self.splits)
 
     def constant_scores(self) -> np.ndarray | None:
         """Scores of a constant prediction: the mean, or the most frequent class; None if the scorer has none."""

@@ -156,6 +156,16 @@ def test_an_outlying_row_is_not_certainly_a_component(rows, columns):
     assert "A single row accounts for" in choice.reason
 
 
+def test_an_outlying_row_lowers_the_range_even_if_the_number_is_uncertain_for_another_reason():
+    """Two related columns and a row far out in six columns: the row makes the first component."""
+    table = np.random.default_rng(42).standard_normal((40, 6))
+    table[:, 1] += table[:, 0]
+    table[17] = [500, -400, 300, 600, -700, 800]
+    choice = ek.choose_rank(table, scale=True)
+    assert (choice.certain, choice.lowest) == (False, 0)
+    assert "A single row accounts for" in choice.reason
+
+
 @pytest.mark.parametrize(("rows", "columns", "seed"), [(120, 25, 4), (60, 25, 6), (60, 25, 7)])
 def test_a_gradual_decrease_of_the_eigenvalues_is_not_certainly_signal(rows, columns, seed):
     """Correlated noise whose columns are in random order: nothing but the gradual decrease shows that it is noise."""

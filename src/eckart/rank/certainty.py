@@ -57,6 +57,7 @@ _STRONGEST = 0.95
 """Maximum correlation of neighbouring columns of the noise that components are compared with."""
 _CHECKED = 1_000_000
 """Maximum number of entries for comparing neighbouring rows with those of simulated tables."""
+_OUTLIER = "This row may be an outlier."
 _WIDEST = 200
 """Maximum number of directions for which the whole spectrum is compared."""
 
@@ -243,14 +244,27 @@ def _undetected(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty
 def _single_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
     """An outlying row has a component of its own."""
     k = answers.k
+    count, reason = _of_single_rows(e, k)
+    return Certainty(k - count, k, reason) if count else None
+
+
+def with_single_rows(choice: RankChoice, e: Evidence) -> RankChoice:
+    """An uncertain choice whose lowest number leaves out components that are single rows, whatever else is in doubt."""
+    if choice.certain or not choice.lowest or _OUTLIER in choice.reason:
+        return choice
+    count, reason = _of_single_rows(e, choice.lowest)
+    return replace(choice, lowest=choice.lowest - count, reason=f"{choice.reason} {reason}") if count else choice
+
+
+def _of_single_rows(e: Evidence, k: int) -> tuple[int, str]:
+    """How many of the first k components mainly describe one row, and a sentence about the first of them."""
     shares = [e.largest_row(i) for i in range(min(k, e.right.shape[1]))] if e.has_table else []
     limit = _HALF if e.rows >= _MANY_ROWS else _ALMOST_ONE
     single = [i for i, share in enumerate(shares) if share > limit]
     if not single:
-        return None
-    reason = (f"A single row accounts for {percent(shares[single[0]], 0)} of component {single[0] + 1}. This row may "
-    "be an outlier.")  # fmt: skip
-    return Certainty(k - len(single), k, reason)
+        return 0, ""
+    share = percent(shares[single[0]], 0)
+    return len(single), f"A single row accounts for {share} of component {single[0] + 1}. {_OUTLIER}"
 
 
 def _single_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:

@@ -21,7 +21,7 @@ from eckart.notes import Note
 from eckart.options import check_choice, check_count, check_fraction, hint_keywords, is_number, memory_bytes
 from eckart.rank.answer import Verdict
 from eckart.rank.assumptions import SMALL, with_assumptions
-from eckart.rank.certainty import certainty
+from eckart.rank.certainty import certainty, with_single_rows
 from eckart.rank.derived import with_derived
 from eckart.rank.drop import largest_drop, with_later_falls
 from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, of_kernel
@@ -253,7 +253,8 @@ def _answers(
     found = certainty(choice, evidence)
     choice = replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
     choice = with_later_falls(choice, given)
-    return with_derived(replace(choice, drop=largest_drop(choice, given)))
+    choice = replace(choice, drop=largest_drop(choice, given))
+    return with_derived(with_single_rows(choice, evidence))
 
 
 def _asked(rule: Rule, e: Evidence) -> tuple[int | None, str]:

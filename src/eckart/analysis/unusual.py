@@ -12,7 +12,7 @@ from eckart.aliases import JsonObject
 from eckart.analysis.labels import component_labels, row_labels
 from eckart.analysis.measures import complete, floats
 from eckart.analysis.report.pack import levels, packed
-from eckart.analysis.tables.outliers import Distances, columns_of_row, distances
+from eckart.analysis.tables.outliers import Distances, about, columns_of_row, distances
 from eckart.arrays import Matrix, part_on_host
 from eckart.errors import ParameterError
 from eckart.formatting import clean, counted, joined, percent, short_names
@@ -54,12 +54,12 @@ def unusual(d: Decomposition, data: object, k: int) -> Outliers:
         return Outliers()
     near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
     beyond = (near > 1).sum(axis=1).tolist()
-    chance = max(round((1 - _LEVEL) * d.rows), 1)
+    chance = about((1 - _LEVEL) * d.rows)
     model, lie = counted(k, "component"), "lies" if beyond[0] == 1 else "lie"
     line = (
         f"With {model}, {beyond[0]:,} of {d.rows:,} rows {lie} beyond the 95 % limit of T2 (far from "
         f"the centre along the components) and {beyond[1]:,} beyond the limit of Q (far from the "
-        f"components). If the rows were normally distributed, about {chance:,} would exceed each "
+        f"components). If the rows were normally distributed, {chance} would exceed each "
         "limit by chance."
     )
     order = np.argsort(-near.max(axis=0), kind="stable")[:_MOST]

@@ -90,8 +90,7 @@ def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> D
                 opened, problem, solution, settings, choice, seed=seed, keep_left=options.left, weight=weight
             )
     _warn_if_unconverged(result, solution, stacklevel=4)
-    rows = opened.matrix.shape[0] if weights is None else int(np.count_nonzero(weights))
-    result = replace(result, notes=(*result.notes, *notes_on_weights(weight, settings, rows)))
+    result = replace(result, notes=(*result.notes, *notes_on_weights(weights, settings)))
     result = result if filled is None else with_imputation(result, filled, weights)
     result = result if weights is None else _of_counted_rows(result, weights > 0.0)
     return result if options.device is None else result.on_host()

@@ -122,6 +122,8 @@ def _check_target(k: int | None, explain: float | None, error: float | None) -> 
 
 
 _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-140, 1e140
+_OVERSTATED = 2.0
+"""Sum of weights that are not counts, relative to their effective number of rows, beyond which a note warns."""
 
 
 def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
@@ -151,16 +153,30 @@ def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
     return weights
 
 
-def notes_on_weights(weight: float | None, settings: Settings, rows: int) -> tuple[Note, ...]:
-    """A note if the weights stand for no more rows than there are components, as weights that sum to 1 do."""
-    if weight is None or weight >= rows or weight - settings.center > (settings.k or 1):
+def notes_on_weights(weights: np.ndarray | None, settings: Settings) -> tuple[Note, ...]:
+    """A note if the sum of the weights cannot be the number of observations that limits and intervals assume."""
+    if weights is None:
+        return ()
+    weight, rows = float(np.sum(weights)), int(np.count_nonzero(weights))
+    if weight < rows and weight - settings.center <= (settings.k or 1):
+        text = (
+            f"The weights sum to {weight:.4g}. A weight of 2 counts as two rows, so these weights stand for too few "
+            "rows to compute limits for outliers. If each row is one observation, multiply the weights by "
+            f"{rows / weight:.4g}, so that they sum to the number of rows."
+        )
+        return (Note("few_weights", text),)
+    # Kish (1965): a weighted mean varies like that of (sum w)^2 / sum w^2 rows. Whole weights can be counts of rows.
+    shares = weights / weight
+    effective = 1.0 / float(np.sum(shares**2))
+    if weight <= _OVERSTATED * effective or np.all(weights == np.floor(weights)):
         return ()
     text = (
-        f"The weights sum to {weight:.4g}. A weight of 2 counts as two rows, so these weights stand for too few rows "
-        "to compute limits for outliers. If each row is one observation, multiply the weights by "
-        f"{rows / weight:.4g}, so that they sum to the number of rows."
+        f"The weights sum to {weight:.4g}, but their effective number of rows is {effective:.4g}. A weight of 2 counts "
+        f"as two rows, so limits for outliers and bootstrap intervals assume {weight:.4g} rows. If the weights are not "
+        f"counts, this is too many. For limits that suit the effective number, multiply the weights by "
+        f"{effective / weight:.4g}."
     )
-    return (Note("few_weights", text),)
+    return (Note("uneven_weights", text),)
 
 
 def without_zero_weights(opened: Opened, weights: np.ndarray, *, number: bool) -> tuple[Opened, np.ndarray]:

@@ -393,4 +393,26 @@ def test_weights_that_stand_for_few_rows_have_no_limits(total: float) -> None:
     np.testing.assert_allclose(numbers(tables.outliers(d), "T2")[:, 0], expected)
     (note,) = [note for note in d.notes if note.code == "few_weights"]
     assert f"multiply the weights by {len(data) / total:.4g}" in note
+    caption = tables.outliers(d).caption
+    assert "T2 none (too few rows), Q none (too few rows). Without limits, no row counts as an outlier." in caption
     assert not ek.decompose(data, k=2, sample_weight=np.full(len(data), 0.5)).notes
+
+
+@pytest.mark.parametrize(("rows", "said"), [(8, "fewer than 1 of 8 rows"), (12, "about 1 of 12 rows")])
+def test_rows_beyond_a_limit_by_chance_are_not_overstated(rows: int, said: str) -> None:
+    data = np.random.default_rng(rows).normal(size=(rows, 5))
+    d = ek.decompose(data, k=1, left=True)
+    assert f"By chance, {said} exceed each limit." in tables.outliers(d).caption
+    assert "exceed the limit." in tables.outliers(ek.decompose(data, left=True)).caption  # only T2 has one
+
+
+def test_weights_that_overstate_the_number_of_rows_are_noted() -> None:
+    """Kish's effective number of rows, (sum w)^2 / sum w^2; whole weights can be counts of equal rows."""
+    data = random_table(6)
+    uneven = np.geomspace(0.001, 100.0, len(data))
+    effective = uneven.sum() ** 2 / (uneven**2).sum()
+    (note,) = ek.decompose(data, k=2, sample_weight=uneven).notes
+    assert f"effective number of rows is {effective:.4g}" in note
+    assert f"multiply the weights by {effective / uneven.sum():.4g}" in note
+    for weights in (uneven * effective / uneven.sum(), np.arange(len(data)) * 100.0, np.full(len(data), 1.5)):
+        assert not ek.decompose(data, k=2, sample_weight=weights).notes

@@ -99,11 +99,10 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     if only:
         order = np.argsort(-np.nan_to_num(near).max(axis=0), kind="stable")
         lines = [lines[i] for i in order.tolist() if words[i]]
-    by_chance = f". By chance, about {max(round((1 - confidence) * d.rows), 1):,} of {d.rows:,} rows exceed each limit."
-    limits = f"T2 {found.inside_limit:.4g}, Q {_limit_word(found)}"
-    caption = f"Limits for fitted rows at {100 * confidence:g} %: {limits}{by_chance}"
+    limits = f"Limits for fitted rows at {100 * confidence:g} %: {_limits_word(found)}."
     columns = ("row", "T2", "T2 / limit", "Q", "Q / limit", "beyond")
-    return Table("Outliers", columns, tuple(lines), caption, ("text", "number", "number", "number", "number", "text"))
+    kinds = ("text", "number", "number", "number", "number", "text")
+    return Table("Outliers", columns, tuple(lines), f"{limits} {_by_chance(found, confidence)}", kinds)
 
 
 @takes_fitted
@@ -361,5 +360,23 @@ def _beyond(t2: float, q: float) -> Cell:
     return " and ".join(word for word, value in (("T2", t2), ("Q", q)) if value > 1)
 
 
-def _limit_word(found: Distances) -> str:
-    return f"{found.outside_limit:.4g} ({found.rule})" if math.isfinite(found.outside_limit) else f"none ({found.rule})"
+def _limits_word(found: Distances) -> str:
+    """'T2 5.747, Q 1.576 (all variances)'; 'none' where there is no limit."""
+    inside = f"{found.inside_limit:.4g}" if math.isfinite(found.inside_limit) else f"none ({TOO_FEW})"
+    outside = f"{found.outside_limit:.4g}" if math.isfinite(found.outside_limit) else "none"
+    return f"T2 {inside}, Q {outside} ({found.rule})"
+
+
+def _by_chance(found: Distances, confidence: float) -> str:
+    """How many rows exceed the limits that there are, if all rows are normally distributed."""
+    limits = [limit for limit in (found.inside_limit, found.outside_limit) if math.isfinite(limit)]
+    if not limits:
+        return "Without limits, no row counts as an outlier."
+    which = "each limit" if len(limits) == 2 else "the limit"
+    rows, expected = len(found.inside), (1 - confidence) * len(found.inside)
+    return f"By chance, {about(expected)} of {rows:,} rows exceed {which}."
+
+
+def about(expected: float) -> str:
+    """'about 3', 'fewer than 1': a mean number of rows."""
+    return f"about {max(round(expected), 1):,}" if expected >= 0.5 else "fewer than 1"

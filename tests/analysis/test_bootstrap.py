@@ -280,3 +280,16 @@ def test_weights_that_are_not_whole_numbers() -> None:
         return float(np.mean([row[4] - row[3] for row in rows]))
 
     assert 0.55 < width(2.5) / width(1.0) < 0.72  # 1 / sqrt(2.5) = 0.63
+
+
+def test_few_resamples_do_not_make_signs_sure() -> None:
+    """Loadings of 0 on a clear component: a sign is called sure in at most 1 % of them, whatever the count."""
+    random, sure, lengths = np.random.default_rng(8), [], []
+    for _ in range(40):
+        data = random.normal(size=(60, 6)) * [4, 1, 1, 1, 1, 1]
+        for count in (3, 20):
+            lines = ek.bootstrap(data, k=1, count=count).loadings().rows
+            sure += [line[5] == "sure" for line in lines[1:]]
+            lengths += [line[4] - line[3] for line in lines]
+    assert np.mean(sure) < 0.03
+    assert max(lengths) <= 2.0

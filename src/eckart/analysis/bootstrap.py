@@ -132,6 +132,7 @@ class Bootstrap:
         low, high = self._ends(self.right)
         matched_low, matched_high = self._ends(self.matched)
         low, high = np.minimum(low, matched_low), np.maximum(high, matched_high)
+        low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)
         surely = self._ends(self.right, max(self.confidence, _SURE))
         undetermined = {*self.unseparated, *(k for group in self.groups for k in group)}
         lines: list[tuple[Cell, ...]] = [
@@ -198,13 +199,25 @@ class Bootstrap:
         return text
 
     def _ends(self, drawn: Floats, confidence: float | None = None) -> tuple[Floats, Floats]:
-        """Percentiles with the tails of Student's t, because resamples vary less than samples (Hesterberg, 2015)."""
+        """Percentiles with the tails of Student's t, because resamples vary less than samples (Hesterberg, 2015).
+
+        R resamples determine the quantile q only if (R + 1) q >= 1 (Davison and Hinkley, 1997, section 5.2.1). With
+        fewer, the interval also contains the one in which the next of R + 1 normal values lies, mean -+ t_(R-1) s
+        sqrt(1 + 1 / R).
+        """
         from scipy.special import ndtr, stdtrit
 
         tail = (1 - (self.confidence if confidence is None else confidence)) / 2
         freedom = max(self.decomposition.weight - 1.0, 1.0)
         tail = float(ndtr((1 + 1 / freedom) ** 0.5 * stdtrit(freedom, tail)))
         low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
+        count = len(drawn)
+        if (count + 1) * tail < 1:
+            mean, reach = (
+                drawn.mean(axis=0),
+                -stdtrit(count - 1, tail) * (1 + 1 / count) ** 0.5 * drawn.std(axis=0, ddof=1),
+            )
+            low, high = np.minimum(low, mean - reach), np.maximum(high, mean + reach)
         return low, high
 
     def _intervals(self) -> str:

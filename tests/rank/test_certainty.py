@@ -156,6 +156,22 @@ def test_an_outlying_row_is_not_certainly_a_component(rows, columns):
     assert "A single row accounts for" in choice.reason
 
 
+@pytest.mark.parametrize("signs", [(1, -1), (1, 1), (1, 1, -1)])
+def test_a_component_of_two_or_three_rows_is_not_certain(signs):
+    noise = np.random.default_rng(len(signs)).standard_normal((40, 8))
+    choice = ek.choose_rank(np.vstack([noise, *(30 * sign * np.ones((1, 8)) for sign in signs)]), RULES)
+    assert (choice.certain, choice.lowest) == (False, 0)
+    assert f"{len(signs)} rows account for" in choice.reason
+
+
+@pytest.mark.parametrize("shape", [(3, 8), (3, 3), (3, 2), (5, 2), (20, 2)])
+def test_noise_without_directions_to_compare_is_within_the_range(shape):
+    """Components in all directions would be compared with nothing."""
+    choices = [ek.choose_rank(np.random.default_rng([7, seed]).standard_normal(shape)) for seed in range(12)]
+    assert not any(choice.certain for choice in choices)
+    assert all((choice.lowest, choice.highest) == (0, None) for choice in choices)
+
+
 def test_an_outlying_row_lowers_the_range_even_if_the_number_is_uncertain_for_another_reason():
     """Two related columns and a row far out in six columns: the row makes the first component."""
     table = np.random.default_rng(42).standard_normal((40, 6))

@@ -10,7 +10,7 @@ certain only if
 - component k exceeds the largest direction of noise whose columns i and j have the correlation 0.5^|i - j|, compared
   with the next component or with all that is left, at the level of the tests (see `gap`),
 - no component is a single column: its variance could be the noise of that column (the Heywood case of factor analysis),
-- no component is a single row, which may be an outlier (required of larger tables, too), and
+- no component is one to three rows, which may be outliers (required of larger tables, too), and
 - a strong component more would be found: of few rows and columns, noise explains nearly as much.
 
 Otherwise the lowest and the highest number that the rules allow are reported with the reason. They are also reported if
@@ -49,6 +49,8 @@ _ALMOST_ONE = 0.8
 """Share of squared loadings, or scores, from which a component counts as a single column, or row."""
 _MANY_ROWS, _HALF = 25, 0.5
 """Minimum number of rows of which none has half of the squared scores by chance."""
+_FEW_ROWS = 3
+"""Maximum number of outliers that make up a component together."""
 _COPIES = 0.05
 """Share of rows that are copies from which they are not independent."""
 _PER_COMPONENT = 4
@@ -57,7 +59,6 @@ _STRONGEST = 0.95
 """Maximum correlation of neighbouring columns of the noise that components are compared with."""
 _CHECKED = 1_000_000
 """Maximum number of entries for comparing neighbouring rows with those of simulated tables."""
-_OUTLIER = "This row may be an outlier."
 _WIDEST = 200
 """Maximum number of directions for which the whole spectrum is compared."""
 
@@ -249,22 +250,31 @@ def _single_rows(choice: RankChoice, e: Evidence, answers: _Answers) -> Certaint
 
 
 def with_single_rows(choice: RankChoice, e: Evidence) -> RankChoice:
-    """An uncertain choice whose lowest number leaves out components that are single rows, whatever else is in doubt."""
-    if choice.certain or not choice.lowest or _OUTLIER in choice.reason:
+    """An uncertain choice whose lowest number leaves out components of few rows, whatever else is in doubt."""
+    if choice.certain or not choice.lowest:
         return choice
     count, reason = _of_single_rows(e, choice.lowest)
-    return replace(choice, lowest=choice.lowest - count, reason=f"{choice.reason} {reason}") if count else choice
+    if not count or reason in choice.reason:
+        return choice
+    return replace(choice, lowest=choice.lowest - count, reason=f"{choice.reason} {reason}")
 
 
 def _of_single_rows(e: Evidence, k: int) -> tuple[int, str]:
-    """How many of the first k components mainly describe one row, and a sentence about the first of them."""
-    shares = [e.largest_row(i) for i in range(min(k, e.right.shape[1]))] if e.has_table else []
-    limit = _HALF if e.rows >= _MANY_ROWS else _ALMOST_ONE
-    single = [i for i, share in enumerate(shares) if share > limit]
-    if not single:
+    """How many of the first k components mainly describe one to three rows, and a sentence about the first of them."""
+    many = e.rows >= _MANY_ROWS
+    found = []
+    for place in range(min(k, e.right.shape[1]) if e.has_table else 0):
+        shares = e.largest_rows(place, _FEW_ROWS if many else 1)
+        few = next((i for i, share in enumerate(shares, 1) if share > _ALMOST_ONE), 0)
+        few = few or int(many and shares[0] > _HALF)
+        if few:
+            found.append((few, percent(shares[few - 1], 0), place + 1))
+    if not found:
         return 0, ""
-    share = percent(shares[single[0]], 0)
-    return len(single), f"A single row accounts for {share} of component {single[0] + 1}. {_OUTLIER}"
+    few, share, component = found[0]
+    if few == 1:
+        return len(found), f"A single row accounts for {share} of component {component}. This row may be an outlier."
+    return len(found), f"{few} rows account for {share} of component {component}. These rows may be outliers."
 
 
 def _single_columns(choice: RankChoice, e: Evidence, answers: _Answers) -> Certainty | None:
@@ -347,7 +357,9 @@ def _listed(numbers: list[int]) -> str:
 
 
 def _ratio(e: Evidence, k: int) -> float:
-    """l_k / l_(k+1); infinite if there is no residual."""
+    """l_k / l_(k+1); infinite without a residual, and 0 if there is no other direction to compare with."""
+    if k >= e.short:
+        return 0.0
     if k >= len(e.ratios):
         return float("inf")
     return float(e.ratios[k - 1] / max(float(e.ratios[k]), 1e-300))

@@ -183,6 +183,12 @@ class Evidence:
         """The largest share of a component's sum of squares that one row has."""
         return float(np.max(self._left[:, place] ** 2))
 
+    def largest_rows(self, place: int, count: int) -> list[float]:
+        """The largest shares of a component's sum of squares that 1, 2, ... `count` rows have together."""
+        squares = self._left[:, place] ** 2
+        count = min(count, len(squares))
+        return [float(share) for share in np.cumsum(np.sort(np.partition(squares, -count)[-count:])[::-1])]
+
     def copied_rows(self) -> int:
         """Number of rows equal to another row; 0 if no column has as many values as there are different rows.
 

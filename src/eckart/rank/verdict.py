@@ -261,7 +261,8 @@ class RankChoice:
         """One sentence that explains the uncertainty of the number. Empty if the number is certain."""
         if not self.reason or self.lowest is None:
             return ""
-        if self.highest == self.lowest or (self.highest is None and self.lowest >= min(self.rows - 1, self.columns)):
+        vacuous = not self.lowest or self.lowest >= min(self.rows - 1, self.columns)  # "0 or more" excludes nothing
+        if self.highest == self.lowest or (self.highest is None and vacuous):
             return "The number of components is uncertain."
         if self.highest is None:
             span = f"{self.lowest} or more"

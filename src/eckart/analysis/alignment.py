@@ -20,22 +20,27 @@ INDISTINGUISHABLE = 1.5
 """Closer components are compared as a subspace only. With 1.0, intervals of three close components are too wide."""
 
 
-def close_groups(d: Decomposition, apart: float = _APART) -> tuple[tuple[int, ...], ...]:
+def close_groups(
+    d: Decomposition, apart: float = _APART, *, inflation: Floats | None = None
+) -> tuple[tuple[int, ...], ...]:
     """Runs of neighbours whose variances differ by less than `apart` standard errors of the difference of logarithms.
 
     The standard error is that of many normal rows, 2 / sqrt(n). With few rows, variances differ more: if two variances
     are equal in the population, the logarithms of those of a sample with f degrees of freedom differ by more than x
     with the probability cosh(x / 2)^-(f - 1) (the exact test of sphericity). The limit is that x whose probability is
     the same as with many rows, exp(-apart^2 / 2). For 3 standard errors and 20 rows, it is 3.3 standard errors.
+
+    If rows have heavy tails, the standard error of neighbours i and i + 1 is `inflation[i]` times as large.
     """
     # Variances of extreme values are infinite or zero, and all have the same factor.
     logarithms = 2.0 * np.log(np.maximum(floats(d.values), 1e-300))
     # arcosh(exp(e)) = e + log(1 + sqrt(1 - exp(-2 e))) does not overflow.
     exponent = apart**2 / 2.0 / max(d.weight - 2.0, 1e-300)
     limit = 2.0 * (exponent + np.log1p((-np.expm1(-2.0 * exponent)) ** 0.5))
+    limits = np.full(max(d.k - 1, 0), limit) if inflation is None else limit * inflation[: max(d.k - 1, 0)]
     groups: list[list[int]] = [[0]] if d.k else []
     for i in range(1, d.k):
-        if logarithms[i - 1] - logarithms[i] < limit:
+        if logarithms[i - 1] - logarithms[i] < limits[i - 1]:
             groups[-1].append(i)
         else:
             groups.append([i])

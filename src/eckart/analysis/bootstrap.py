@@ -4,12 +4,12 @@ A draw of n rows with replacement is the same data with other weights, so every 
 `sample_weight`. Components are paired with those of the fit by the largest cosines and get the same signs.
 
 Components of similar variance rotate into each other from resample to resample, so only their span is determined.
-Neighbours whose variances differ by less than about three standard errors of the difference (normal rows: var log l =
-2 / n each; see `close_groups`) form a group. Within a group, the subspace of a resample is compared with that of the
-fit, and its basis is rotated onto the fit's (Procrustes). Its loadings refer to the fit's basis of that subspace, which
-another sample would not repeat: the components of the population may have other signs, so no sign is called sure. A
-component that cannot be separated from the next one, which was not requested, may be any direction in the span of both.
-Each resample then takes a random direction, and again no sign is called sure.
+Neighbours whose variances differ by less than about three standard errors of the difference (normal rows: var log l = 2
+/ n each; more with heavy tails; see `close_groups`) form a group. Within a group, the subspace of a resample is
+compared with that of the fit, and its basis is rotated onto the fit's (Procrustes). Its loadings refer to the fit's
+basis of that subspace, which another sample would not repeat: the components of the population may have other signs, so
+no sign is called sure. A component that cannot be separated from the next one, which was not requested, may be any
+direction in the span of both. Each resample then takes a random direction, and again no sign is called sure.
 
 Groups also contain neighbours that are likely different components: of two variances in the ratio 2, half of all
 samples of 50 rows make a group. Unless their variances differ by less than 1.5 standard errors, the resamples
@@ -300,19 +300,19 @@ def bootstrap(
     again = _repeated(options)
     _, random = generator(rng)
     further = _with_next(first, data, method, weights, again)
-    wide, open_group = _group_of_next(first, further)
-    groups = tuple(group for group in close_groups(first) if not set(group) & set(open_group))
-    inseparable = close_groups(wide, INDISTINGUISHABLE)
-    error_of = ShareErrors(matrix)
+    given, error_of = np.ones(matrix.shape[0]) if weights is None else weights, ShareErrors(matrix)
+    inflation = error_of.inflation(further, given)
+    wide, open_group = _group_of_next(first, further, inflation)
+    groups = tuple(g for g in close_groups(first, inflation=inflation) if not set(g) & set(open_group))
+    inseparable = close_groups(wide, INDISTINGUISHABLE, inflation=inflation)
     resampler = Resampler(wide, groups, open_group, inseparable, matrix, method, weights, again, error_of)
     drawn = [resampler.draw(random) for _ in range(count)]
     right, matched, shares, aligned, errors, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
     right, matched, aligned, errors, cosines, indices = (
         part[..., : first.k] for part in (right, matched, aligned, errors, cosines, indices)
     )
-    given = np.ones(matrix.shape[0]) if weights is None else weights
     error = error_of(first, given, floats(first.right), floats(first.explained_variance_ratio))
-    corrected = corrected_shares(further, shares)[:, : first.k]
+    corrected = corrected_shares(further, shares, inflation)[:, : first.k]
     unseparated = tuple(k for k in open_group if k < first.k)
     shares = shares[:, : first.k]
     return Bootstrap(
@@ -338,10 +338,12 @@ def _with_next(
     return first if k == first.k else decompose(data, get_method(method), k=k, sample_weight=weights, **options)
 
 
-def _group_of_next(first: Decomposition, further: Decomposition) -> tuple[Decomposition, tuple[int, ...]]:
+def _group_of_next(
+    first: Decomposition, further: Decomposition, inflation: Floats
+) -> tuple[Decomposition, tuple[int, ...]]:
     """The fit with one more component, and the group of that component; without it if it can be separated."""
     wide = leading(further, first.k + 1)
-    group = next((group for group in close_groups(wide) if first.k in group), ())
+    group = next((group for group in close_groups(wide, inflation=inflation) if first.k in group), ())
     return (wide, group) if group else (first, ())
 
 

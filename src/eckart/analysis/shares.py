@@ -50,6 +50,7 @@ from eckart.result import Decomposition
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
 _TOGETHER = 1_000_000
@@ -73,15 +74,30 @@ class ShareErrors:
         self._sparse = None if sparse is None else sparse / self._unit
 
     def __call__(self, d: Decomposition, weights: Floats, directions: Floats, shares: Floats) -> Floats:
+        known = _has_spread(shares)
+        influences = self._influences(d, weights, directions, known)
+        error = (weights @ influences**2) ** 0.5 / weights.sum()
+        return np.asarray(np.where(known, error / np.where(known, 1 - shares, 1.0), np.nan))
+
+    def inflation(self, d: Decomposition, weights: Floats) -> Floats:
+        """Standard error of log(l_i / l_(i+1)) of neighbouring components over that of normal rows, at least 1.
+
+        For normal rows it is 2 / sqrt(n) (Anderson, 1963); heavy tails make it larger.
+        """
+        known = _has_spread(floats(d.explained_variance_ratio))
+        influences = self._influences(d, weights, floats(d.right), known)
+        error = (weights @ np.diff(influences, axis=1) ** 2 / weights.sum()) ** 0.5 / 2.0
+        return np.asarray(np.where(known[1:] & known[:-1], np.maximum(error, 1.0), 1.0))
+
+    def _influences(self, d: Decomposition, weights: Floats, directions: Floats, known: NDArray[np.bool_]) -> Floats:
+        """The influence of each row on the logarithms of the shares."""
         scale = np.ones(d.columns) if d.scale is None else floats(d.scale) / self._unit
         mean = np.zeros(d.columns) if d.mean is None else floats(d.mean) / self._unit
         axes = directions / scale[:, None]
         squared, lengths = self._squared(mean, axes, np.ones((d.columns, 1)) if d.scale is None else axes**2)
         share = weights / weights.sum()
-        known = (shares > _LEAST_SHARE) & (shares < 1 - _LEAST_SHARE)
         parts = [part / np.where(known, np.maximum(share @ part, 1e-300), 1.0) for part in (squared, lengths)]
-        error = (share @ (parts[0] - parts[1]) ** 2 / weights.sum()) ** 0.5
-        return np.asarray(np.where(known, error / np.where(known, 1 - shares, 1.0), np.nan))
+        return np.asarray(parts[0] - parts[1])
 
     def _squared(self, mean: Floats, axes: Floats, parts: Floats) -> tuple[Floats, Floats]:
         """(u^T z)^2 of each row and axis, and sum_j parts_j z_j^2 of each row."""
@@ -97,14 +113,21 @@ class ShareErrors:
         return np.concatenate([scores for scores, _ in found]), np.concatenate([sums for _, sums in found])
 
 
+def _has_spread(shares: Floats) -> NDArray[np.bool_]:
+    return np.asarray((shares > _LEAST_SHARE) & (shares < 1 - _LEAST_SHARE))
+
+
 def _as_sparse(matrix: Matrix) -> csr_array:
     from scipy.sparse import csr_array
 
     return csr_array(matrix).astype(np.float64)
 
 
-def corrected_shares(d: Decomposition, drawn: Floats) -> Floats:
-    """The shares of the fit, the same less their bias, and the same with the groups shrunk, from those of resamples."""
+def corrected_shares(d: Decomposition, drawn: Floats, inflation: Floats) -> Floats:
+    """The shares of the fit, the same less their bias, and the same with the groups shrunk, from those of resamples.
+
+    `inflation` is that of the components of d, for the groups.
+    """
     from scipy.special import expit
 
     shares = floats(d.explained_variance_ratio)
@@ -114,7 +137,7 @@ def corrected_shares(d: Decomposition, drawn: Floats) -> Floats:
     counted = int(
         np.logical_and.accumulate(np.minimum(shares, drawn[:, : len(shares)].min(axis=0)) > _LEAST_SHARE).sum()
     )
-    shrunk = _unbiased(fit, again, close_groups(leading(d, counted)) if counted else ())
+    shrunk = _unbiased(fit, again, close_groups(leading(d, counted), inflation=inflation) if counted else ())
     return np.asarray(expit(np.array([fit, _unbiased(fit, again, ()), shrunk])))
 
 

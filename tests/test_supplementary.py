@@ -217,3 +217,19 @@ def test_rows_without_a_category_are_in_none() -> None:
     assert table.rows[0][1] == 30
     with pytest.raises(InputError, match="Every category label is missing"):
         ek.supplementary.categories(d, [None] * 50)
+
+
+@pytest.mark.parametrize("labels", [["a"] * 12, [str(i) for i in range(12)]])
+def test_too_few_or_too_many_categories_have_no_f_test(labels: list[str]) -> None:
+    d = ek.decompose(np.random.default_rng(0).normal(size=(12, 4)), left=True)
+    table = ek.supplementary.association(d, labels)
+    assert np.isnan(np.array([row[2:] for row in table.rows], dtype=float)).all()
+    assert "needs at least 2 categories, and more rows than categories" in table.caption
+    assert table.caption.startswith("1 category;" if len(set(labels)) == 1 else "12 categories;")
+
+
+def test_limits_that_do_not_exist_are_not_shown_as_numbers() -> None:
+    data = np.random.default_rng(1).normal(size=(12, 4))
+    assert ", Q none." in ek.supplementary.rows(ek.decompose(data), data).caption
+    few = ek.decompose(data, k=2, sample_weight=np.full(12, 0.1))
+    assert "T2 none, Q none." in ek.supplementary.rows(few, data).caption

@@ -22,6 +22,7 @@ from eckart.analysis.measures import (
 from eckart.arrays import Floats
 from eckart.errors import InputError, ParameterError
 from eckart.fitted import takes_fitted
+from eckart.formatting import counted
 from eckart.result import Decomposition
 from eckart.text import Table
 
@@ -117,7 +118,8 @@ def association(d: Decomposition, labels: Sequence[object]) -> Table:
 
     {Parameters: d [with rows], labels; Returns: Table}
         One row per component: eta2 (variance between categories divided by total variance), F statistic and p-value.
-        They are NaN for a component without variance.
+        They are NaN for a component without variance. F and p are NaN if there is only one category, or no more rows
+        than categories.
 
     {Raises: ParameterError [left vectors]; See Also: categories}
 
@@ -134,15 +136,17 @@ def association(d: Decomposition, labels: Sequence[object]) -> Table:
     eta = ratio(found.counts @ (found.means - middle) ** 2, np.asarray(weights @ (scores - middle) ** 2))
     eta[~nonzero_components(d)] = np.nan  # scores that are rounding errors
     between, within = len(found.words) - 1, weights.sum() - len(found.words)
-    with np.errstate(divide="ignore"):
-        f = eta / np.maximum(1 - eta, 0.0) * (within / max(between, 1))
-    p = fdtrc(between, within, f) if between > 0 and within > 0 else np.full(d.k, np.nan)
+    words = counted(len(found.words), "category", "categories")
+    if between > 0 and within > 0:
+        with np.errstate(divide="ignore"):
+            f = eta / np.maximum(1 - eta, 0.0) * (within / between)
+        p = fdtrc(between, within, f)
+        caption = f"{words}; p-values come from the F distribution with {between} and {within:g} degrees of freedom."
+    else:
+        f = p = np.full(d.k, np.nan)
+        caption = f"{words}; an F test needs at least 2 categories, and more rows than categories."
     lines = named_lines(component_labels(d), np.column_stack([eta, f, p]))
     kinds = ("text", "number", "number", "chance")
-    caption = (
-        f"{len(found.words)} categories; p-values come from the F distribution with {between} and {within:g} "
-        "degrees of freedom."
-    )
     return Table("Components and categories", ("component", "eta2", "F", "p"), lines, caption, kinds)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -54,9 +55,9 @@ def rows(d: Decomposition, data: object) -> Table:
     columns = ("row", *component_labels(d), "distance", "quality", "T2", "Q")
     numbers = np.column_stack([scores, np.sqrt(squares), ratio(inside, squares), t2, squares - inside])
     kinds = ("text", *("number",) * (d.k + 1), "percent", "number", "number")
-    limits = new_limits(d)
+    limits = [f"{limit:.4g}" if math.isfinite(limit) else "none" for limit in new_limits(d)]
     caption = "Rows that were not used in the fit; 'quality' is the share of a row that the components explain. "
-    caption += f"Limits for new rows at 95 %: T2 {limits[0]:.4g}, Q {limits[1]:.4g}."
+    caption += f"Limits for new rows at 95 %: T2 {limits[0]}, Q {limits[1]}."
     return Table("Supplementary rows", columns, named_lines(names, numbers), caption, kinds)
 
 

@@ -344,13 +344,12 @@ def _scores(selector: Selector) -> str:
 
     if not isinstance(selector, Search):
         return ""
-    best = (
-        f" On the folds that were used to select the columns, the score is {selector.best_score_:.4f}, "
-        "which is too optimistic"
-    )
+    best = f" On the folds that were used to select the columns, the score is {selector.best_score_:.4f}"
     if selector.nested_score_ is None:
-        return f"{best}. To estimate the score on new rows, add --nested."
-    return f"{best}. On held-out rows, the score is {selector.nested_score_:.4f}."
+        return f"{best}, which is too optimistic. To estimate the score on new rows, add --nested."
+    # R2 of all held-out rows can be higher, because its mean over small folds is too low.
+    excess = ", which is too optimistic" if selector.nested_score_ < selector.best_score_ else " on average"
+    return f"{best}{excess}. On held-out rows, the score is {selector.nested_score_:.4f}."
 
 
 def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> Keywords:

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 import eckart as ek
-from eckart.analysis.square_tables import OF_PAIRS, recognise
+from eckart.analysis.square_tables import recognise
 from eckart.cli import main
+from eckart.components.pairs import OF_PAIRS
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import InputError, MissingValuesError
 

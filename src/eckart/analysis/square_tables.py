@@ -8,74 +8,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TypeGuard
 
 import numpy as np
 
 from eckart.arrays import Floats
+from eckart.components.pairs import OF_PAIRS, Pairs, has_shape_of_pairs, pairs_of
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata
 from eckart.formatting import counted, percent
 from eckart.notes import Note
-from eckart.wording import either
 
-_CLOSE = 1e-8
-_SVD = either("method='svd'", "--method svd")
-_NOT_ROWS = (
-    "Its rows are not observations, so a report has no section on unusual rows, and the explained variance does not "
-    f"describe the original data. Analyse the original data, or use {_SVD} to compute the eigenvalues of this matrix."
-)
-_ROWS_ONLY = {
-    "pca": "PCA treats its rows as observations. For the principal coordinates of these distances, use "
-    f"{either('eckart.report without method=', 'eckart report without --method')}.",
-    "isomap": "Isomap compares the rows of this table and does not use its distances. To use them, fit "
-    "eckart.Isomap(metric='precomputed') in Python.",
-}
-"""What other methods than principal coordinates do with a table of distances."""
-_LINKS = (
-    "The table is symmetric with a zero diagonal, like a matrix of links or of shared counts. Its numbers are not "
-    "distances, because rows with a 0 between them differ."
-)
 _COMPLETED = "Only one of its triangles was given; the other one was filled in by symmetry."
 NO_DIAGONAL = (
     "The table is one triangle of a square matrix without its diagonal. All values lie between 0 and 1, so they may be "
     "distances or correlations. Fill in the diagonal: 0 for distances, 1 for correlations or similarities."
 )
 """Why a table for which `lacks_diagonal` is true cannot be analysed."""
-OF_PAIRS = ("correlations", "symmetric")
-"""Kinds of tables whose rows are not observations. Principal coordinates of distances describe observations."""
 _OF_GAPS = ("missing_values", "empty_rows", "empty_columns")
 """Codes of notes that do not hold for the completed table."""
-_FEWEST, _MOST = 4, 5000
-"""Rows of the tables that are examined."""
 _MOST_EIGENVALUES = 1000
 """Rows of a correlation matrix whose eigenvalues take less than a second."""
 _TARGET = 0.9
 """Explained share that the answer counts components for."""
-_SAMPLE = 200
-"""Rows that are compared with all others."""
-_DIFFERENT = 0.1
-"""Squared distance of two rows, relative to the sum of their squared norms, above which they are not equal."""
-_CONTRADICTED = 0.05
-"""Share of the pairs that may be 0 although their rows differ: dissimilarities that people judge are not exact."""
 
 
 @dataclass(frozen=True)
 class SquareTable:
-    """The type of a square table, "distances", "correlations" or "symmetric", with both of its triangles."""
+    """A square table with both of its triangles."""
 
-    kind: str
-    what: str
-    """What the table is, in sentences."""
+    pairs: Pairs
     source: DataSource
     completed: bool
     """Whether only one triangle was given, so that `source` differs from the table."""
 
+    @property
+    def kind(self) -> str:
+        return self.pairs.kind
+
+    @property
+    def what(self) -> str:
+        """What the table is, in sentences."""
+        return self.pairs.what
+
     def note(self, method: str) -> Note:
-        """What the table is, and what that means for the results of PCA or SVD."""
-        if method == "svd":
-            return Note(self.kind, f"{self.what} Its singular values are the absolute values of its eigenvalues.")
-        meaning = _NOT_ROWS if self.kind in OF_PAIRS else _ROWS_ONLY.get(method, "")
-        return Note(self.kind, f"{self.what} {meaning}".rstrip())
+        """What the table is, and what that means for the results of a method."""
+        return self.pairs.note(method)
 
 
 def recognise(source: DataSource) -> SquareTable | None:
@@ -84,10 +60,13 @@ def recognise(source: DataSource) -> SquareTable | None:
     Of such a table, often only one triangle is printed. The entries of the other one are then missing.
     """
     matrix = getattr(source, "matrix", source)
-    if not _has_shape_of_pairs(matrix):
+    if not has_shape_of_pairs(matrix):
         return None
     whole = _completed(matrix, source) if np.isnan(matrix[0, -1]) or np.isnan(matrix[-1, 0]) else source
-    return None if whole is None else _kind(whole, completed=whole is not source)
+    if whole is None or (pairs := pairs_of(getattr(whole, "matrix", whole))) is None:
+        return None
+    completed = whole is not source
+    return SquareTable(replace(pairs, what=f"{pairs.what} {_COMPLETED}") if completed else pairs, whole, completed)
 
 
 def answer_for_pairs(codes: Iterable[str | None], matrix: object) -> str:
@@ -111,14 +90,6 @@ def answer_for_pairs(codes: Iterable[str | None], matrix: object) -> str:
     )
 
 
-def _has_shape_of_pairs(matrix: object) -> TypeGuard[np.ndarray]:
-    """Whether a table in memory is square, or lacks only an empty column."""
-    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
-        return False
-    rows, columns = matrix.shape
-    return bool(0 <= rows - columns <= 1 and _FEWEST <= rows <= _MOST)
-
-
 def recognise_for(method: str, source: DataSource) -> SquareTable | None:
     """The square table that a method treats in a special way; None for other tables."""
     if method not in ("pca", "svd", "isomap"):
@@ -128,46 +99,6 @@ def recognise_for(method: str, source: DataSource) -> SquareTable | None:
         return None
     as_it_is = method == "svd" and square is not None and square.kind == "distances" and not square.completed
     return None if as_it_is else square
-
-
-def _kind(source: DataSource, *, completed: bool) -> SquareTable | None:
-    """What a square table contains; None if it is not symmetric."""
-    matrix = np.asarray(getattr(source, "matrix", source), np.float64)
-    if matrix.shape[0] != matrix.shape[1] or not _symmetric(matrix):
-        return None
-    one = f" {_COMPLETED}" if completed else ""
-    size, diagonal = float(np.abs(matrix).max()), np.diagonal(matrix)
-    if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= len(matrix):
-        if not _may_be_distances(matrix):
-            return SquareTable("symmetric", f"{_LINKS}{one}", source, completed)
-        text = f"The table is a distance matrix: it is symmetric and non-negative, with a zero diagonal.{one}"
-        return SquareTable("distances", text, source, completed)
-    if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
-        text = f"The table contains correlations or similarities: it is symmetric with ones on its diagonal.{one}"
-        return SquareTable("correlations", text, source, completed)
-    text = f"The table is symmetric, like a matrix of covariances or similarities.{one}"
-    return SquareTable("symmetric", text, source, completed)
-
-
-def _may_be_distances(matrix: Floats) -> bool:
-    """Whether points at a distance of 0 have the same distances to all others, as the triangle inequality demands.
-
-    In a matrix of links or counts, a 0 means the opposite: nothing in common.
-    """
-    rows = np.unique(np.linspace(0, len(matrix) - 1, min(len(matrix), _SAMPLE)).astype(np.intp))
-    matrix = matrix / matrix.max()
-    sample, norms = matrix[rows], (matrix**2).sum(axis=1)
-    both = norms[rows, None] + norms
-    different = both - 2 * (sample @ matrix.T) > _DIFFERENT * both
-    return int(np.count_nonzero(different & (sample == 0))) <= _CONTRADICTED * sample.size
-
-
-def _symmetric(matrix: Floats) -> bool:
-    """Whether all numbers are finite, not all zero, and the matrix is symmetric."""
-    if not np.isfinite(matrix).all():
-        return False
-    size = float(np.abs(matrix).max())
-    return bool(np.ptp(matrix) > 0) and np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE * size)
 
 
 def _is_triangle(known: np.ndarray) -> bool:
@@ -189,7 +120,7 @@ def _implied_diagonal(filled: Floats) -> float | None:
 def lacks_diagonal(source: DataSource) -> bool:
     """Whether only one triangle is known, and its values do not tell whether the diagonal is 0 or 1."""
     matrix = getattr(source, "matrix", source)
-    if not _has_shape_of_pairs(matrix):
+    if not has_shape_of_pairs(matrix):
         return False
     square, _ = _squared(matrix, getattr(source, "metadata", Metadata()))
     if square is None or not _is_triangle(~np.isnan(square)):

@@ -16,7 +16,7 @@ from eckart.cli.options import FitOptions, Output, ReadingOptions, output, readi
 from eckart.cli.tables import Source
 from eckart.cli.tuning import Tuning, tuning
 from eckart.formatting import counted, joined
-from eckart.notes import Note
+from eckart.notes import Note, code_of
 from eckart.registry import get_method
 
 if TYPE_CHECKING:
@@ -178,7 +178,9 @@ def fitted(console: Console, job: Job, *, left: bool) -> Fitted:
     left = left and rows * (arguments.get("k") or min(rows, columns)) <= _MOST_SCORES
     with decomposing(console, task, wanted, job.execution) as (more, warned):
         d = decompose(task.source, get_method(wanted.method), left=left, rng=wanted.seed, **arguments, **more)
-    notes = [*task.notes, *notes, *notes_on_pairs(task.source, wanted.method)]
+    known = set(map(code_of, d.notes))
+    of_pairs = [note for note in notes_on_pairs(task.source, wanted.method) if note.code not in known]
+    notes = [*task.notes, *notes, *of_pairs]
     return Fitted(task.source, replace(d, notes=(*d.notes, *notes)), warned)
 
 

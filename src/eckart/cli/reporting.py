@@ -197,7 +197,7 @@ def _typed(job: Job) -> str:
 
 def _next(found: Analysis, job: Job) -> list[str]:
     """Suggested next commands, ready to type, with the recommended number of components."""
-    from eckart.analysis.square_tables import OF_PAIRS
+    from eckart.components.pairs import OF_PAIRS
 
     d, file, asked = found.decomposition, _file(job), _typed(job)
     codes = {code_of(note) for note in d.notes}

@@ -15,6 +15,7 @@ import numpy as np
 
 from eckart.aliases import JsonObject
 from eckart.arrays import Array, is_sparse, namespace, to_numpy, unmasked
+from eckart.components.pairs import note_on_pairs
 from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.blocks.cluster import find_cluster
@@ -63,11 +64,12 @@ def find_components(data: object, method: Method = "pca", **given: Unpack[SVDKey
     unchecked = unprepared(data) if plain else None
     opened = unchecked or _open(data, options)
     settings = check_settings(min(opened.matrix.shape), method, options)
-    if plain and is_resident(opened):
-        if (found := _find_resident(opened, settings, options.rng)) is not None:
-            return found
+    found = _find_resident(opened, settings, options.rng) if plain and is_resident(opened) else None
+    if found is None:
         opened = opened if unchecked is None else _open(data, options)
-    return _find_prepared(opened, settings, options)
+        found = _find_prepared(opened, settings, options)
+    notes = note_on_pairs(opened.matrix.matrix, method) if opened.matrix.resident else ()
+    return replace(found, notes=(*notes, *found.notes)) if notes else found
 
 
 def _find_prepared(opened: Opened, settings: Settings, options: SVDOptions) -> Decomposition[SVDDetails]:

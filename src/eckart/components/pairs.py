@@ -1,0 +1,119 @@
+"""Square matrices with one value for each pair of things: distances, correlations, covariances, links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeGuard
+
+import numpy as np
+
+from eckart.arrays import Floats
+from eckart.notes import Note
+from eckart.wording import either
+
+_CLOSE = 1e-8
+_SVD = either("method='svd'", "--method svd")
+_NOT_ROWS = (
+    "Its rows are not observations, so a report has no section on unusual rows, and the explained variance does not "
+    f"describe the original data. Analyse the original data, or use {_SVD} to compute the eigenvalues of this matrix."
+)
+_ROWS_ONLY = {
+    "pca": "PCA treats its rows as observations. For the principal coordinates of these distances, use "
+    f"{either('eckart.report without method=', 'eckart report without --method')}.",
+    "isomap": "Isomap compares the rows of this table and does not use its distances. To use them, fit "
+    "eckart.Isomap(metric='precomputed') in Python.",
+}
+"""What other methods than principal coordinates do with a table of distances."""
+_LINKS = (
+    "The table is symmetric with a zero diagonal, like a matrix of links or of shared counts. Its numbers are not "
+    "distances, because rows with a 0 between them differ."
+)
+OF_PAIRS = ("correlations", "symmetric")
+"""Kinds of matrices whose rows are not observations. Principal coordinates of distances describe observations."""
+_FEWEST, _MOST = 4, 5000
+"""Rows of the matrices that are examined."""
+_SAMPLE = 200
+"""Rows that are compared with all others."""
+_DIFFERENT = 0.1
+"""Squared distance of two rows, relative to the sum of their squared norms, above which they are not equal."""
+_CONTRADICTED = 0.05
+"""Share of the pairs that may be 0 although their rows differ: dissimilarities that people judge are not exact."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The values of a symmetric matrix."""
+
+    kind: str
+    """ "distances", "correlations" or "symmetric"; also the code of the note."""
+    what: str
+    """What the matrix is, in sentences."""
+
+    def note(self, method: str) -> Note:
+        """What the matrix is, and what that means for the results of a method."""
+        if method == "svd":
+            return Note(self.kind, f"{self.what} Its singular values are the absolute values of its eigenvalues.")
+        meaning = _NOT_ROWS if self.kind in OF_PAIRS else _ROWS_ONLY.get(method, "")
+        return Note(self.kind, f"{self.what} {meaning}".rstrip())
+
+
+def has_shape_of_pairs(matrix: object) -> TypeGuard[np.ndarray]:
+    """Whether a matrix in memory is square, or lacks only an empty column."""
+    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
+        return False
+    rows, columns = matrix.shape
+    return bool(0 <= rows - columns <= 1 and _FEWEST <= rows <= _MOST)
+
+
+def pairs_of(matrix: object) -> Pairs | None:
+    """What a square matrix contains; None if it is not symmetric."""
+    if not has_shape_of_pairs(matrix) or matrix.shape[0] != matrix.shape[1] or not _may_be_symmetric(matrix):
+        return None
+    matrix = np.asarray(matrix, np.float64)
+    if not _symmetric(matrix):
+        return None
+    size, diagonal = float(np.abs(matrix).max()), np.diagonal(matrix)
+    if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= len(matrix):
+        if not _may_be_distances(matrix):
+            return Pairs("symmetric", _LINKS)
+        return Pairs(
+            "distances", "The table is a distance matrix: it is symmetric and non-negative, with a zero diagonal."
+        )
+    if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
+        return Pairs(
+            "correlations",
+            "The table contains correlations or similarities: it is symmetric with ones on its diagonal.",
+        )
+    return Pairs("symmetric", "The table is symmetric, like a matrix of covariances or similarities.")
+
+
+def note_on_pairs(matrix: object, method: str) -> tuple[Note, ...]:
+    """A note if the rows of a matrix are not observations. An SVD needs none for distances, as it assumes no rows."""
+    pairs = pairs_of(matrix)
+    return () if pairs is None or (method, pairs.kind) == ("svd", "distances") else (pairs.note(method),)
+
+
+def _may_be_symmetric(matrix: np.ndarray) -> bool:
+    """Whether the first row is similar to the first column: most other square matrices are ruled out without copies."""
+    return bool(np.allclose(matrix[0], matrix[:, 0], rtol=1e-3, atol=_CLOSE * float(np.abs(matrix[0]).max())))
+
+
+def _may_be_distances(matrix: Floats) -> bool:
+    """Whether points at a distance of 0 have the same distances to all others, as the triangle inequality demands.
+
+    In a matrix of links or counts, a 0 means the opposite: nothing in common.
+    """
+    rows = np.unique(np.linspace(0, len(matrix) - 1, min(len(matrix), _SAMPLE)).astype(np.intp))
+    matrix = matrix / matrix.max()
+    sample, norms = matrix[rows], (matrix**2).sum(axis=1)
+    both = norms[rows, None] + norms
+    different = both - 2 * (sample @ matrix.T) > _DIFFERENT * both
+    return int(np.count_nonzero(different & (sample == 0))) <= _CONTRADICTED * sample.size
+
+
+def _symmetric(matrix: Floats) -> bool:
+    """Whether all numbers are finite, not all equal, and the matrix is symmetric."""
+    if not np.isfinite(matrix).all():
+        return False
+    size = float(np.abs(matrix).max())
+    return bool(np.ptp(matrix) > 0) and np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE * size)

@@ -23,19 +23,13 @@ from eckart.analysis.recommendation import (
     recommend,
     why_these,
 )
-from eckart.analysis.square_tables import (
-    NO_DIAGONAL,
-    OF_PAIRS,
-    answer_for_pairs,
-    inner_products,
-    lacks_diagonal,
-    recognise_for,
-)
+from eckart.analysis.square_tables import NO_DIAGONAL, answer_for_pairs, inner_products, lacks_diagonal, recognise_for
 from eckart.analysis.unusual import Outliers, dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
 from eckart.arrays import Array, Matrix, is_array, is_sparse, sparse_to_host, to_numpy
 from eckart.cleanup import RemovedOnError
+from eckart.components.pairs import OF_PAIRS
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata, RowSource, Source
 from eckart.engine.leading import leading
 from eckart.engine.matrix import from_objects
@@ -59,6 +53,8 @@ _EVERY_RULE = 100_000
 _MOST_SCORES = 20_000_000
 """Scores are kept if they are at most this many numbers."""
 _MOST_COLUMNS = 1_000_000
+_READ_FIRST = ("answers", "unknown_encoding", "numbers_as_text", "amounts_set_aside")
+"""Codes of notes on reading that a report shows first, because most users will want to change what was read."""
 _NO_COMPONENTS = "Each line contains only one value of a table, so Eckart does not recommend a number of components."
 
 
@@ -187,8 +183,11 @@ def _of_table(
     matrix, lines = _matrix_of(problem.table), None
     if problem.method.name == "pca" and isinstance(matrix, np.ndarray):
         lines = value_lines(matrix, metadata)
-    # Such lines consist of identifiers, so advice to leave these out would be wrong.
-    found = [note for note in d.notes if lines is None or code_of(note) != "numbering_column"]
+    # Such lines consist of identifiers, so advice to leave these out would be wrong. The notes of the problem replace
+    # those of the decomposition, because they also state whether a triangle was filled in.
+    known = {"numbering_column"} if lines is not None else set()
+    known |= {code_of(note) for note in problem.notes}
+    found = [note for note in d.notes if code_of(note) not in known]
     d = replace(d.on_host(), notes=(*note_on_lines(lines, metadata), *problem.notes, *found))
     kept = {**problem.options, "method": problem.method.name}
     return _assemble(
@@ -377,11 +376,13 @@ def _assemble(
     if sentence := _why_none(d, matrix, meaningless=meaningless):
         advice = replace(advice, k=None, explained=None, rule="", sentence=sentence)
     noticed = () if meaningless else data_notes(d, matrix, metadata)
-    d = replace(d, notes=(*d.notes, *noticed, *dominant_rows(d, advice.k or 1)))
     of_pairs = any(code_of(note) in OF_PAIRS for note in d.notes)
+    dominant = () if of_pairs else dominant_rows(d, advice.k or 1)
+    d = replace(d, notes=(*d.notes, *noticed, *dominant))
     groups = None if meaningless or of_pairs else _clusters(d, advice, matrix)
     outliers = Outliers() if of_pairs else _outliers(d, advice, matrix)
     return Analysis(
         d, advice, column_roles(metadata, column_labels(d)), choice, outliers, groups, labels, matrix,
-        metadata.parsing_notes, metadata.name, options, requested,
+        tuple(note for note in metadata.parsing_notes if code_of(note) not in _READ_FIRST), metadata.name, options,
+        requested,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from eckart.analysis.report.supplementary_section import supplementary
 from eckart.analysis.tables.eigenvalues import components_table
 from eckart.documentation import document
 from eckart.fitted import decomposition_of
-from eckart.formatting import clean, wrapped
+from eckart.formatting import clean, counted, wrapped
 from eckart.notes import for_door
 from eckart.options import hint_keywords
 
@@ -139,7 +139,7 @@ def _makers(d: Decomposition) -> list[str]:
     names = component_labels(d)
     shown = [f"{names[axis]}: {sentences.makes(d, axis)}" for axis in range(min(d.k, _COMPONENTS_EXPLAINED))]
     left = d.k - _COMPONENTS_EXPLAINED
-    return shown + ([f"... and {left} more component{'s' * (left > 1)}"] if left > 0 else [])
+    return shown + ([f"... and {counted(left, 'more component')}"] if left > 0 else [])
 
 
 def _ranks(choice: RankChoice | None) -> list[str]:

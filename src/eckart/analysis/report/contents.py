@@ -20,7 +20,7 @@ from eckart.analysis.tables.coordinates import contributions, cos2, loadings, sc
 from eckart.analysis.tables.coordinates import correlations as column_correlations
 from eckart.analysis.tables.eigenvalues import components_table, reconstruction_error, total_ratio
 from eckart.errors import ParameterError
-from eckart.formatting import clean, interval, number, shorten
+from eckart.formatting import clean, counted, interval, number, shorten
 from eckart.io.model_file import libraries
 from eckart.notes import for_door
 from eckart.registry import method_of
@@ -196,7 +196,9 @@ def _makes(d: Decomposition) -> tuple[str, ...]:
     if not sentences.has_weights(d):
         return ("The components are not linear combinations of the columns, so the columns have no loadings.",)
     names = component_labels(d)[:_COMPONENTS_EXPLAINED]
-    return tuple(f"{name}: {sentences.makes(d, axis)}" for axis, name in enumerate(names))
+    shown = tuple(f"{name}: {sentences.makes(d, axis)}" for axis, name in enumerate(names))
+    left = d.k - len(names)
+    return (*shown, f"... and {counted(left, 'more component')}") if left else shown
 
 
 def _errors(d: Decomposition) -> dict[str, Table]:

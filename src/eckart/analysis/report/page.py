@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
     from eckart.wording import Door
 
+_OPTION = re.compile(r"--[a-z][a-z-]*")
 _SCRIPTS = (
     "report_base.js",
     "report_figures.js",
@@ -105,12 +107,20 @@ def template(name: str) -> Any:
     environment = Environment(
         autoescape=True, finalize=_finalize, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["prose"] = _prose
     return environment.from_string(part(name))
 
 
 def _finalize(value: object) -> object:
     """Remove control characters from all text except our own markup, and keep '%' next to its number."""
     return clean(value).replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
+
+
+def _prose(text: str) -> object:
+    """A sentence in which the name of an option, such as --scale, stays on one line."""
+    from markupsafe import Markup, escape
+
+    return Markup(_OPTION.sub(r'<span class="option">\g<0></span>', str(escape(_finalize(text)))))
 
 
 def _contents(found: Analysis, title: str, command: str) -> JsonObject:

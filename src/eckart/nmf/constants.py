@@ -210,6 +210,16 @@ SWEEPS_BETWEEN_ELIMINATIONS = 8
 SOLVED_SHARE = 0.1
 """A row counts as solved at this share of its part of the projected gradients at which all rows are."""
 
+# exact_rows.py
+EXACT_SHARE = 1e-6
+"""Largest possible error of the coefficients of a row, relative to the largest, that needs no exact solution."""
+SWEEPS_CONVERGE_UP_TO = 100.0
+"""Condition number of H H^T up to which sweeps converge fast, so that their rows are not examined."""
+BLOCK_EXCHANGES = 3
+"""Exchanges of all coefficients of the wrong sign that may fail to lower their number, as in the reference."""
+ROWS_OF_SYSTEMS = 2**18
+"""Entries of the linear systems that are solved at once: two megabytes."""
+
 # start.py
 
 NEGLIGIBLE = 1e-6

@@ -20,7 +20,9 @@ from eckart.nmf.constants import (
     SOLVED_SHARE,
     SQUARES_SHARE,
     SWEEPS_BETWEEN_ELIMINATIONS,
+    SWEEPS_TO_CONVERGENCE,
 )
+from eckart.nmf.exact_rows import solved_exactly
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of, segments, total
 from eckart.nmf.quadratic import to_the_minimum
 
@@ -97,13 +99,17 @@ def solve_rows(
     extrapolation: float, sweeps: int, share: float, new: np.ndarray, ahead: np.ndarray, *, compiled: bool,
 ) -> tuple[float, float]:  # fmt: skip
     """Write some rows and their extrapolation into `new` and `ahead`; returns (objective, projected gradients)."""
-    if not compiled:
-        return _solve_small(products, gram, begin, old, lasso, extrapolation, sweeps, share, new, ahead)
-    from eckart.nmf.compiled import dense_rows
+    if compiled:
+        from eckart.nmf.compiled import dense_rows
 
-    return dense_rows(  # type: ignore[no-any-return]
-        products, begin, gram, inverse, lasso, sweeps, share, old, extrapolation, 0, len(begin), new, ahead
-    )
+        found = dense_rows(
+            products, begin, gram, inverse, lasso, sweeps, share, old, extrapolation, 0, len(begin), new, ahead
+        )
+    else:
+        found = _solve_small(products, gram, begin, old, lasso, extrapolation, sweeps, share, new, ahead)
+    if sweeps >= SWEEPS_TO_CONVERGENCE and new.dtype == np.float64:  # the last step, of which only `new` is used
+        new[...] = solved_exactly(new, products - lasso, gram)
+    return found  # type: ignore[no-any-return]
 
 
 def compiles(rows: int, k: int) -> bool:

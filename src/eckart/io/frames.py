@@ -72,12 +72,17 @@ def refuse_empty_frame(shape: tuple[int, int]) -> None:
         raise InputError(f"The data frame has no {lacking} (its shape is {shape}), so there is nothing to analyse.")
 
 
-def refuse_without_numbers(numbers: Sequence[object], columns: Sequence[str]) -> None:
-    if not numbers and columns:
-        raise InputError(
-            f"The data frame has no numeric column. Its columns are {listed(columns)}. Convert at "
-            "least one column to numbers."
-        )
+def refuse_without_numbers(numbers: Sequence[object], columns: Sequence[str], lists: Sequence[str] = ()) -> None:
+    """Refuse a frame without numbers. `lists` are columns of lists, such as embeddings."""
+    if numbers or not columns:
+        return
+    remedy = remedy_for_lists(lists[0]) if lists else "Convert at least one column to numbers."
+    raise InputError(f"The data frame has no numeric column. Its columns are {listed(columns)}. {remedy}")
+
+
+def remedy_for_lists(name: str) -> str:
+    """What to do with a column of lists or arrays of one length, whose type does not tell the length."""
+    return f"If the lists in {quoted(name)} have the same length, pass numpy.array(frame[{name!r}].to_list())."
 
 
 def _expanded(native: Frame) -> Frame:
@@ -208,7 +213,8 @@ def _parts(native: Frame, columns: list[str], frame: Frame, row_names: str | Non
     series = _by_name(native, columns)
     kinds = kinds_of(series, row_names)
     names = _of_kind(kinds, "number", "truth", "object")
-    refuse_without_numbers(names, columns)
+    texts = set_aside(series, kinds, row_names)  # names columns of numbers that are stored as text
+    refuse_without_numbers(names, columns, [name for name, column in series.items() if _has_lists(column)])
     if names == columns and _one_block(frame):
         if getattr(frame._mgr, "nblocks", 2) > 1:  # pandas copies several blocks, and reads them
             for column in series.values():
@@ -218,7 +224,14 @@ def _parts(native: Frame, columns: list[str], frame: Frame, row_names: str | Non
     else:
         matrix = stacked_numbers({name: series[name] for name in names})
     large = [name for j, name in enumerate(names) if series[name].dtype.is_integer() and is_rounded(matrix[:, j])]
-    return Parts(matrix, names, set_aside(series, kinds, row_names), kind_notes(series, kinds, large))
+    left_out = dict.fromkeys(_left_out(series, kinds), "left out, because its values are not numbers")
+    return Parts(matrix, names, texts, kind_notes(series, kinds, large), column_roles=left_out)
+
+
+def _has_lists(series: Frame) -> bool:
+    import narwhals as nw
+
+    return isinstance(series.dtype, nw.List)
 
 
 def _by_name(native: Frame, columns: Sequence[str]) -> dict[str, Frame]:
@@ -250,10 +263,14 @@ def set_aside(series: dict[str, Frame], kinds: dict[str, str], row_names: str | 
 def kind_notes(series: dict[str, Frame], kinds: dict[str, str], rounded: Sequence[str] = ()) -> list[Note]:
     """Notes on columns of truth values, of `rounded` integers, and of values that are not numbers."""
     truths = _of_kind(kinds, "truth")
-    left_out = [f"{name} ({_dtype_name(series[name])})" for name in _of_kind(kinds, "other")]
+    left_out = _left_out(series, kinds)
     notes = [Note("truth_values", about_columns(truths, *TRUTH_VALUES))] if truths else []
     notes += rounding_notes(rounded)
     return notes + ([Note("not_numbers", about_columns(left_out, *NOT_NUMBERS))] if left_out else [])
+
+
+def _left_out(series: dict[str, Frame], kinds: dict[str, str]) -> list[str]:
+    return [f"{name} ({_dtype_name(series[name])})" for name in _of_kind(kinds, "other")]
 
 
 def _dtype_name(series: Frame) -> str:
@@ -363,10 +380,11 @@ def _number(name: str, row: int, value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError) as error:
+        is_list = isinstance(value, list | tuple | np.ndarray)
+        remedy = remedy_for_lists(name) if is_list else "Leave out this column, or convert it to numbers."
         kind = type(value).__name__
         raise InputError(
-            f"The column {quoted(name)}, row {row + 1}: a value of type {kind} is not a number. Leave "
-            "out this column, or convert it to numbers."
+            f"The column {quoted(name)}, row {row + 1}: a value of type {kind} is not a number. {remedy}"
         ) from error
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
@@ -62,3 +63,59 @@ def test_tensors_with_a_negative_bit_are_resolved():
     lazy = torch._neg_view(torch.tensor(-rows))
     np.testing.assert_allclose(ek.decompose(lazy, k=2).values, ek.decompose(rows, k=2).values)
     np.testing.assert_allclose(ek.PCA(2).fit(lazy).singular_values_, ek.PCA(2).fit(rows).singular_values_)
+
+
+def frames_with_labels() -> list[pd.DataFrame]:
+    return [
+        pd.DataFrame(
+            {
+                "name": [f"{start}", f"{start + 1}a"],
+                "group": ["u", "v"],
+                "day": pd.to_datetime(["2024-01-01", "2024-01-02"]),
+                "x": VALUES[start : start + 2, 0],
+                "y": VALUES[start : start + 2, 1],
+            }
+        )
+        for start in range(0, 8, 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        iter,
+        lambda frames: frames,
+        lambda frames: map(pl.from_pandas, frames),
+        lambda frames: (row for frame in frames for row in frame.to_dict("records")),
+    ],
+    ids=["pandas", "list", "polars", "records"],
+)
+def test_text_and_dates_of_batches_name_and_label_the_rows(batches: Callable[..., Any]) -> None:
+    frames = frames_with_labels()
+    found, whole = ek.open_data(batches(frames)).metadata, ek.open_data(pd.concat(frames, ignore_index=True)).metadata
+    assert found.row_names == whole.row_names
+    assert found.labels["group"] == whole.labels["group"]
+    assert list(found.labels) == list(whole.labels)
+    assert sorted(found.notes) == sorted(whole.notes)
+    assert ek.decompose(batches(frames), k=1, left=True).row_names == whole.row_names
+
+
+def test_a_column_that_names_the_rows_of_each_batch_but_not_all_rows_is_a_label() -> None:
+    frames = [frame[["group", "x", "y"]] for frame in frames_with_labels()]
+    found = ek.open_data(iter(frames)).metadata
+    assert found.row_names is None
+    assert found.labels == {"group": ("u", "v") * 4}
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_labels_that_some_batches_lack_are_named(place: int) -> None:
+    frames = frames_with_labels()
+    frames[place] = frames[place].drop(columns="group")
+    found = ek.open_data(iter(frames)).metadata
+    assert "group" not in found.labels
+    assert any("in 'group' were dropped, because some batches do not have them" in note for note in found.notes)
+
+
+def test_a_generator_of_single_numbers_is_refused() -> None:
+    with pytest.raises(InputError, match=r"A batch is an array of shape \(\) and dtype float64"):
+        ek.decompose((value for value in VALUES.ravel()), k=1)

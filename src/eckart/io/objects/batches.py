@@ -15,6 +15,7 @@ from eckart.formatting import counted, joined
 from eckart.io.frames import frame_source
 from eckart.io.guard import reason
 from eckart.io.objects.arrow_stream import reader_source
+from eckart.io.objects.batch_labels import BatchLabels
 from eckart.io.objects.collected import CollectedRows, Collector
 from eckart.io.objects.records import mapping_table, record_table
 from eckart.io.objects.tensors import plain_array
@@ -81,7 +82,7 @@ def _number_schema(schema: pa.Schema) -> pa.Schema:
 def batch_source(batches: Iterable[object], name: str, memory: int | None) -> MemorySource | CollectedRows:
     """Batches (or single rows) as one source; the first entry is used for tuples such as (X, y)."""
     items = iter(batches)
-    collector = Collector(name, memory)
+    collector, labels = Collector(name, memory), BatchLabels(name)
     metadata = Metadata(name)
     try:
         first = next(items, None)
@@ -89,7 +90,8 @@ def batch_source(batches: Iterable[object], name: str, memory: int | None) -> Me
         for block, known in _grouped(items) if _is_row(first) else map(_block, items):
             metadata = metadata if collector.rows else known
             collector.add(_in_order(block, known, metadata, collector))
-        return collector.finish(Metadata(name, None, metadata.column_names))
+            labels.add(known, int(block.shape[0]))
+        return labels.source(collector)
     except EckartError:
         collector.close()
         raise
@@ -139,7 +141,7 @@ def _is_matrix(item: object) -> bool:
 def _numpy_or_csr(item: Any) -> Any:
     if is_sparse(item):
         return item.tocsr()
-    if is_array(item):
+    if is_array(item) and not isinstance(item, np.generic):
         return to_numpy(item)
     try:
         return np.asarray(item)
@@ -163,7 +165,7 @@ def _block(item: Any) -> tuple[Block, Metadata]:
     item = _table_of(item)
     if isinstance(item, Source):
         return item.matrix, item.metadata  # type: ignore[attr-defined]
-    if not _is_matrix(item) and (frame := frame_source(item)) is not None:
+    if not _is_matrix(item) and (frame := frame_source(item, None)) is not None:
         return frame.matrix, frame.metadata
     item = _numpy_or_csr(plain_array(unmasked(item)))
     if item.ndim != 2 or item.dtype.kind not in "fiub":

@@ -1,6 +1,9 @@
 """Inputs on which one could be silently wrong."""
 
+import sqlite3
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
@@ -217,3 +220,58 @@ def test_null_directions_are_the_same_ones_for_every_solver():
     assert_allclose(first.components_ @ first.components_.T, np.eye(6), atol=1e-12)
     for solver in SOLVERS:
         assert_allclose(ek.PCA(svd_solver=solver).fit(X[::-1]).components_, first.components_, atol=1e-9)
+
+
+MIXED = {"name": ["p", "q", "r", "s"], "group": ["u", "v", "u", "v"], "x": [1.0, 2, 4, 3], "y": [2.0, 1, 1, 5]}
+
+
+def as_cursor(columns, tmp_path):
+    connection = sqlite3.connect(tmp_path / "mixed.sqlite")
+    pd.DataFrame(columns).to_sql("t", connection, index=False)
+    return connection.execute("select * from t")
+
+
+def as_csv(columns, tmp_path):
+    pd.DataFrame(columns).to_csv(tmp_path / "mixed.csv", index=False)
+    return tmp_path / "mixed.csv"
+
+
+class Derived(pd.DataFrame):
+    """A data frame of another package."""
+
+
+MIXED_SOURCES = {
+    "dict": lambda columns, _: columns,
+    "records": lambda columns, _: pd.DataFrame(columns).to_dict("records"),
+    "fields": lambda columns, _: pd.DataFrame(columns).to_records(index=False),
+    "generator": lambda columns, _: iter(pd.DataFrame(columns).to_dict("records")),
+    "frame": lambda columns, _: pd.DataFrame(columns),
+    "derived frame": lambda columns, _: Derived(columns),
+    "cursor": as_cursor,
+    "file": as_csv,
+}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("kind", MIXED_SOURCES)
+def test_columns_that_would_be_left_out_are_refused_by_name(kind, make, tmp_path):
+    with pytest.raises(InputError, match=r"These columns are not numeric: .*'group'"):
+        make(1).fit(MIXED_SOURCES[kind](MIXED, tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["generator", "cursor", "file"])
+def test_files_and_streams_may_name_their_rows(kind, tmp_path):
+    named = {name: values for name, values in MIXED.items() if name != "group"}
+    pca = ek.PCA(1).fit(MIXED_SOURCES[kind](named, tmp_path))
+    assert list(pca.feature_names_in_) == ["x", "y"]
+
+
+def test_numbers_stored_as_text_are_not_left_out_of_a_fit(tmp_path):
+    with pytest.raises(InputError, match="not numeric: 'x'"):
+        ek.PCA(1).fit(as_cursor({**MIXED, "x": ["1.5", "2.5", "1.5", "3.5"], "group": [1.0, 2, 3, 9]}, tmp_path))
+
+
+def test_data_that_the_user_opened_are_fitted_without_their_labels(tmp_path):
+    for kind in ("dict", "file"):
+        source = ek.open_data(MIXED_SOURCES[kind](MIXED, tmp_path))
+        assert ek.PCA(1).fit(source).n_features_in_ == 2

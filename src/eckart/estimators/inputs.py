@@ -31,6 +31,7 @@ from eckart.io.objects.records import field_names
 from eckart.io.open_data import is_frame, open_with
 from eckart.io.open_matrix import open_matrix
 from eckart.io.read_options import NAMES, NO_OPTIONS
+from eckart.io.roles import listed
 from eckart.mapped import check_mapped
 from eckart.options import memory_bytes
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 _OPTION = re.compile(rf"\b({'|'.join(NAMES)})=")
-_FRAMES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf", "dask", "dask_expr")
+_FRAMES = {"pandas", "polars", "pyarrow", "narwhals", "modin", "cudf", "dask", "dask_expr"}
 
 
 def take(estimator: BaseEstimator, X: Matrix, *, reset: bool) -> Matrix:
@@ -77,10 +78,12 @@ def _take_frame(estimator: BaseEstimator, given: Matrix, source: Source | RowSou
     """Rows of a frame or a file; scikit-learn itself checks the names of frames it knows."""
     if _is_frame(given) and source.shape[1] <= given.shape[1]:
         _refuse_other_columns(given, source)
-        if type(given).__module__.startswith(("pandas", "polars")):
+        if _libraries(given) & {"pandas", "polars"}:
             _refuse_duplicate_names(given)
             validate_data(estimator, given, reset=reset, skip_check_array=True)
             return source
+    elif given is not source:  # not opened by the user, who would have seen what was set aside
+        _refuse_set_aside(given, source)
     return _take_source(estimator, source, reset=reset)
 
 
@@ -116,7 +119,12 @@ def opened(X: object, memory: int | None) -> Any:
 
 def _is_frame(given: object) -> bool:
     """A data frame whose names scikit-learn checks itself."""
-    return type(given).__module__.partition(".")[0] in _FRAMES and hasattr(given, "shape") and hasattr(given, "columns")
+    return bool(_libraries(given) & _FRAMES) and hasattr(given, "shape") and hasattr(given, "columns")
+
+
+def _libraries(given: object) -> set[str]:
+    """The packages of the class of an object and of those it is derived from, such as geopandas and pandas."""
+    return {base.__module__.partition(".")[0] for base in type(given).__mro__}
 
 
 def is_plain(X: object) -> bool:
@@ -214,6 +222,21 @@ def _refuse_other_columns(X: Matrix, frame: Source | RowSource) -> None:
         "Leave them out, or encode them as numbers, for example with "
         "sklearn.compose.ColumnTransformer."
     )
+
+
+def _refuse_set_aside(given: object, source: Source | RowSource) -> None:
+    """The same for files, streams and records; the rows of a file or a stream may have names."""
+    from eckart.io.text.delimited import EMPTY
+
+    metadata = source.metadata
+    kept = {*(metadata.column_names or ()), *(name for name, role in metadata.column_roles.items() if role == EMPTY)}
+    if not isinstance(given, Mapping | list | tuple | np.ndarray):
+        kept |= {name for name, role in metadata.roles.items() if role == "row names"}
+    if others := [name for name in metadata.column_roles if name not in kept]:
+        raise InputError(
+            f"These columns are not numeric: {listed(others)}. Leave them out, or encode them as numbers. To choose "
+            "columns, open the data first: fit(eckart.open_data(X, columns=[...]))."
+        )
 
 
 def _refuse_other_kinds(X: np.ndarray) -> np.ndarray:

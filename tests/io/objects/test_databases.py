@@ -41,7 +41,10 @@ def test_duckdb_file_relation_and_query(warehouse):
     np.testing.assert_allclose(d.values, WANTED, rtol=1e-12)
     assert d.column_names == tuple("abcde")
     with duckdb.connect(str(warehouse), read_only=True) as connection:
-        np.testing.assert_allclose(ek.PCA(3).fit(connection.table("readings")).singular_values_, WANTED, rtol=1e-12)
+        with pytest.raises(InputError, match="These columns are not numeric: 'kind'"):
+            ek.PCA(3).fit(connection.table("readings"))
+        numbers = connection.sql("select * exclude (kind) from readings")
+        np.testing.assert_allclose(ek.PCA(3).fit(numbers).singular_values_, WANTED, rtol=1e-12)
         streamed = ek.open_data(connection.sql("from readings"), memory="300kB")
         assert not hasattr(streamed, "matrix")
         np.testing.assert_allclose(ek.decompose(streamed, k=3, memory="8MB").values, WANTED, rtol=1e-12)
@@ -172,3 +175,10 @@ def test_postgresql_by_adbc(server):
 def test_a_connection_without_a_query_says_what_to_do() -> None:
     with pytest.raises(InputError, match=r"cannot be read: .*\. Execute a query first\."):
         ek.decompose(duckdb.connect())
+
+
+@pytest.mark.parametrize("name", ["a.sqlite", "a.duckdb", "a.db"])
+def test_other_files_under_the_name_of_a_database_are_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("a,b\n1,2\n")
+    with pytest.raises(FileError, match="neither a DuckDB nor a SQLite database"):
+        ek.open_data(tmp_path / name)

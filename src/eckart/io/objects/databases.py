@@ -61,8 +61,14 @@ def _shown(place: str) -> str:
 
 
 def _is_duckdb(place: str) -> bool:
+    """Whether a database file is DuckDB's and not SQLite's, whatever its suffix."""
     with Path(place).open("rb") as stream:
-        return not stream.read(16).startswith(b"SQLite format 3")
+        head = stream.read(16)
+    if head and not head.startswith(b"SQLite format 3") and head[8:12] != b"DUCK":
+        raise FileError(
+            f"{_shown(place)} cannot be read: it is neither a DuckDB nor a SQLite database. Check its suffix."
+        )
+    return not head.startswith(b"SQLite format 3")
 
 
 @contextlib.contextmanager

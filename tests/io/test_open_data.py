@@ -413,3 +413,36 @@ def test_rows_with_names_name_the_columns(kind: str) -> None:
     np.testing.assert_allclose(pca.transform(rows), ek.project(right, table))
     with pytest.raises(InputError, match=r"Row 1 is of type .* with 3 values, but row 13 is of type list"):
         ek.decompose([*rows, [1.0, 2.0]], k=1)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("layout", ["strided", "jagged"])
+def test_nested_tensors_are_refused(layout):
+    torch = pytest.importorskip("torch")
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=getattr(torch, layout))
+    for use in (ek.decompose, ek.PCA().fit):
+        with pytest.raises(InputError, match="The tensor is nested: its rows differ in length"):
+            use(nested)
+
+
+def test_objects_that_lead_to_a_table_are_refused_with_the_way_to_it():
+    with pytest.raises(InputError, match=r"If they are parts of one table, pass iter\(data\) or stack them"):
+        ek.decompose([X[:20], X[20:50]])
+    np.testing.assert_allclose(ek.decompose(iter([X[:20], X[20:]]), k=2).values, WANTED)
+    with pytest.raises(InputError, match="Pass only the table"):
+        ek.decompose([X, X[:, 0]])
+    with pytest.raises(FileError, match="Pass the path without 'file://'"):
+        ek.decompose("file:///tmp/table.csv")
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, lambda columns: pd.DataFrame({"e": list(X)})])
+def test_columns_of_lists_are_refused_with_code_that_works(make):
+    frame = make({"e": X.tolist()})
+    with pytest.raises(InputError, match=r"pass numpy\.array\(frame\['e'\]\.to_list\(\)\)"):
+        ek.decompose(frame)
+    np.testing.assert_allclose(ek.decompose(np.array(frame["e"].to_list()), k=2).values, WANTED)
+
+
+def test_numbers_stored_as_text_are_named_even_if_no_column_has_numbers():
+    with pytest.raises(InputError, match="The column 'a' contains numbers that are stored as text"):
+        ek.decompose(FRAME.astype(str))

@@ -29,7 +29,16 @@ from eckart.io.read_options import ReadOptions
 
 @pytest.mark.parametrize(
     ("name", "remedy"),
-    [("a.csv.xz", "Unpack the file first"), ("a.json", "read_json"), ("a.dta", "read_stata"), ("a.mat", "loadmat")],
+    [
+        ("a.csv.xz", "Unpack the file first"),
+        ("a.json", "read_json"),
+        ("a.dta", "read_stata"),
+        ("a.mat", "loadmat"),
+        ("a.nc", "xarray.open_dataset"),
+        ("a.avro", "polars.read_avro"),
+        ("a.xpt", "read_sas"),
+        ("a.svmlight", "load_svmlight_file"),
+    ],
 )
 def test_other_formats_are_refused_with_a_way_to_read_them(tmp_path: Path, name: str, remedy: str) -> None:
     (tmp_path / name).write_bytes(b"content")

@@ -163,6 +163,8 @@ def _refusal(name: str, path: str, error: Exception) -> str:
 
 
 def _address_refusal(name: str, path: str) -> str:
+    if path.startswith("file://"):
+        return f"{name} is an address. Pass the path without 'file://'."
     if path.startswith(_WEB):
         return (
             f"{name} is a web address, but Eckart reads only local files. Download the file first, or "

@@ -55,6 +55,11 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
             "columns of type int64 or float64. If other programs cannot read it either, it is damaged."
         ) from error
     except Exception as error:
+        if "unable to lock file" in str(error):  # HDF5
+            raise ReadError(
+                f"{where} cannot be read, because a program has it open for writing ({reason(error)}). Close it there "
+                "first."
+            ) from error
         what = f"is a broken {kind}" if kind else "cannot be read"
         raise ReadError(f"{where} {what} ({reason(error)}). {_REMEDY}") from error
 

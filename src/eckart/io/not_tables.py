@@ -18,10 +18,12 @@ def not_rectangular(data: object, error: Exception) -> InputError:
     """Why the data are not a table: the first row of another length, or the error of the conversion."""
     rows = data if isinstance(data, list | tuple) else []
     shapes = [row.shape for row in rows if hasattr(row, "shape")]
-    if len(shapes) > 1 and len(shapes[0]) > 1:  # (X, y)
+    if len(shapes) > 1 and len(shapes[0]) > 1:  # (X, y), or batches
+        same = all(len(shape) == 2 and shape[1] == shapes[0][1] for shape in shapes)
+        remedy = "If they are parts of one table, pass iter(data) or stack them" if same else "Pass only the table"
         return InputError(
             f"The data are a {type(data).__name__} of {len(shapes)} arrays with the shapes "
-            f"{joined(list(map(str, shapes)))}. Pass only the table."
+            f"{joined([str(tuple(shape)) for shape in shapes])}. {remedy}."
         )
     lengths = [len(row) for row in rows if hasattr(row, "__len__")]
     for number, length in enumerate(lengths, 1):
@@ -56,6 +58,17 @@ def _hint(data: Any) -> str:
         return " Pass the AnnData object, with layer= for one of its layers. For its raw counts, pass raw.to_adata()."
     if module == "torch" and hasattr(data, "__getitem__"):
         return " Wrap the dataset in a DataLoader, which Eckart reads batch by batch."
-    if any(hasattr(data, name) for name in ("get_final_froms", "cursor", "connect")):  # a query or a connection
+    if module == "sqlalchemy" or hasattr(data, "cursor"):  # a query or a connection
         return " Execute a query first, and pass the result of the query."
-    return ""
+    if module == "fsspec":
+        return " Open it, and pass the stream: with file as stream."
+    return next((remedy for name, remedy in _CONVERSIONS if hasattr(data, name)), "")
+
+
+_CONVERSIONS = (
+    ("to_pandas", " Convert it to a data frame with to_pandas()."),
+    ("toPandas", " Convert it to a data frame with toPandas()."),
+    ("todense", " Convert it with todense()."),
+    ("variables", " Pass one of its variables."),
+)
+"""Methods and attributes that lead from an object to a table."""

@@ -25,7 +25,7 @@ from eckart.errors import EckartError, FileError, InputError
 from eckart.io.coded_missing import with_missing
 from eckart.io.guard import reading_frame
 from eckart.io.not_tables import not_rectangular, refuse
-from eckart.io.objects.tensors import plain_array
+from eckart.io.objects.tensors import plain_array, refuse_nested
 from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.io.selected import chosen, masked, refuse_parts
 from eckart.mapped import check_mapped
@@ -151,6 +151,7 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
         raise InputError(f"{data.__name__} is a class, not a table. Pass an instance of this class.")
     if is_dask(data):  # before the protocols: a delayed value claims to have every attribute
         return _dask(data, options)
+    refuse_nested(data)  # PyTorch raises when a nested tensor is asked for its shape
     if (stored := _stored(data, options, memory)) is not None:  # h5py raises when a closed array is asked for its shape
         return stored
     if isinstance(data, Source | RowSource) or is_sparse(data):

@@ -48,7 +48,23 @@ _REMEDIES = {
     ".dta": _READ.format("read_stata"),
     ".sav": _READ.format("read_spss"),
     ".sas7bdat": _READ.format("read_sas"),
+    ".xpt": _READ.format("read_sas"),
     ".orc": _READ.format("read_orc"),
+    ".xml": _READ.format("read_xml"),
+    ".avro": "Read the file with polars.read_avro and pass the data frame, or save the data frame as CSV.",
+    ".arff": "Load the file with scipy.io.arff.loadarff and pass the records.",
+    **dict.fromkeys(
+        (".svm", ".svmlight", ".libsvm"),
+        "Load the file with sklearn.datasets.load_svmlight_file and pass the sparse matrix.",
+    ),
+    **dict.fromkeys(
+        (".nc", ".nc4", ".cdf", ".grib"), "Open the file with xarray.open_dataset and pass one of its variables."
+    ),
+    ".loom": "Read the file with anndata.io.read_loom and pass the AnnData object.",
+    **dict.fromkeys((".pt", ".pth"), "Load the file with torch.load(path, weights_only=True) and pass the tensor."),
+    **dict.fromkeys(
+        (".png", ".jpg", ".jpeg", ".tif", ".tiff"), "Load the picture as an array and pass its grey values as a matrix."
+    ),
     ".html": _READ.format("read_html"),
     ".mat": "Load the file with scipy.io.loadmat and pass the array, or save the array with numpy.save.",
     ".rds": "In R, save the table with write.csv.",

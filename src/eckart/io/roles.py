@@ -166,11 +166,11 @@ _LABEL_NOTES = {
         "numbers_as_text",
         (
             "contains numbers that are stored as text, so it is used as a label. To analyse it, convert it to numbers "
-            "and save the file again."
+            "first."
         ),
         (
             "contain numbers that are stored as text, so they are used as labels. To analyse them, convert them to "
-            "numbers and save the file again."
+            "numbers first."
         ),
     ),
     "amount": (

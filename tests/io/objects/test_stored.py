@@ -177,3 +177,19 @@ def test_x_is_preferred_to_other_matrices_only_in_annotated_data(file: Any, by_p
     file.create_group("obs")
     file.flush()
     assert ek.decompose(source, "svd", k=1).values[0] == pytest.approx(2 * np.linalg.norm(VALUES, 2))
+
+
+@pytest.mark.parametrize("name", [None, "table"])
+def test_stores_in_memory_do_not_depend_on_the_folders_of_the_machine(name: str | None, monkeypatch: Any) -> None:
+    zarr = pytest.importorskip("zarr")
+    monkeypatch.setattr(Path, "is_dir", lambda _: True)  # as if any folder existed
+    group = zarr.open_group({}, mode="w")
+    array = group.create_array("table", shape=VALUES.shape, dtype="f8")
+    array[:] = VALUES
+    found = ek.decompose(array if name is None else group, "svd", k=1)
+    assert found.values[0] == pytest.approx(np.linalg.norm(VALUES, 2))
+
+
+def test_an_empty_group_is_refused(file: Any) -> None:
+    with pytest.raises(InputError, match="The group is empty"):
+        ek.open_data(file.create_group("without members"))

@@ -589,3 +589,42 @@ def test_pandas_is_not_imported(tmp_path: Path) -> None:
     code += "table = open_table('a.csv'); assert table.matrix.shape == (9, 3); "
     code += "sys.exit('pandas' in sys.modules and not known)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"\n<!DOCTYPE html>\n<html><body>Not found</body></html>", "is a web page and not a table"),
+        (b'[{"a": 1, "b": 2}]', "a JSON document; read it with pandas.read_json"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12\n", "git lfs pull"),
+        (b"\x89PNG\r\n\x1a\n", "a picture"),
+    ],
+)
+def test_other_content_under_the_name_of_a_table_is_named(read: Any, content: bytes, kind: str) -> None:
+    with pytest.raises(FileError, match=kind):
+        read(content)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "code"),
+    [
+        ("Область;Рост;Вес\nМосква;1;2\nПермь;3;5\n", "cp1251", "unknown_encoding"),
+        ("νομός;ύψος;βάρος\nΑττική;1;2\nΗλεία;3;5\n", "cp1253", "unknown_encoding"),
+        ("县;身高;体重\n北京;1;2\n上海;3;5\n", "gb18030", "unknown_encoding"),
+        ("Größe;Fläche;Höhe\nMünchen;1;2\nKöln;3;5\n", "cp1252", "latin1"),
+        ("préfecture;née;âgé\nSèvres;1;2\nÉpinal;3;5\n", "cp1252", "latin1"),
+    ],
+)
+def test_words_of_other_scripts_are_not_taken_for_accented_letters(
+    read: Any, text: str, encoding: str, code: str
+) -> None:
+    found = read(text.encode(encoding)).metadata
+    assert [note.code for note in found.notes if note.code in ("latin1", "unknown_encoding")] == [code]
+    assert read(text.encode(encoding), encoding=encoding).metadata.column_names == tuple(text.split()[0].split(";")[1:])
+
+
+@pytest.mark.parametrize(("lines", "word"), [(1, "If this line is a remark"), (3, "this line and those below it are")])
+def test_remarks_below_a_table_are_refused_without_calling_them_a_header(read: Any, lines: int, word: str) -> None:
+    with pytest.raises(FileError, match=word) as refused:
+        read("a,b,c\n1,2,3\n4,5,7\n2,2,9\n" + "Source: office\n" * lines)
+    assert "header=" not in str(refused.value)

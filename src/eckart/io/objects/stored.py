@@ -77,7 +77,9 @@ def _only_key(data: Any, names: list[str]) -> str | None:
 
 
 def _refuse_group(names: list[str]) -> NoReturn:
-    members = ", ".join(map(repr, names[:20])) or "nothing"
+    if not names:
+        raise InputError("The group is empty. Pass a group or a file that contains an array.")
+    members = ", ".join(map(repr, names[:20]))
     raise InputError(f"The group contains {members}. Choose an array with {KEY}.")
 
 
@@ -109,23 +111,26 @@ def _array_rows(data: Any, memory: int | None) -> RowSource | None:
     """The rows of an array; None for a group. A Zarr array in a local folder is read as if given by its path."""
     if not hasattr(data, "shape"):
         return None
-    if hasattr(data, "store") and _folder(data).is_dir():
+    folder = _folder(data) if hasattr(data, "store") else None
+    if folder is not None and folder.is_dir():
         return stored_rows(*_place(data), memory)
     return sliced_rows(data, str(getattr(data, "name", "") or "").lstrip("/") or "array")
 
 
-def _folder(member: Any) -> Path:
-    """The folder of a local Zarr store; a path that does not exist for other stores."""
-    return Path(getattr(member.store, "root", None) or "/nonexistent/")
+def _folder(member: Any) -> Path | None:
+    """The folder of a local Zarr store; None for other stores."""
+    root = getattr(member.store, "root", None)
+    return Path(root) if root else None
 
 
 def _place(group: Any) -> tuple[str, str, str]:
     """(file or folder, kind, path inside) of a CSR matrix on disk."""
+    path: Path | None
     if is_hdf5(group):
         path, kind, inside = Path(str(group.file.filename)), "hdf5", str(group.name)
     else:
         path, kind, inside = _folder(group), "zarr", str(group.path)
-    if not path.exists():
+    if path is None or not path.exists():
         raise InputError(
             "The sparse matrix is in a Zarr store in memory, which Eckart does not read. Pass it as a "
             "scipy.sparse matrix instead."

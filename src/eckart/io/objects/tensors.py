@@ -45,6 +45,12 @@ def _tensor(data: Any, torch: Any) -> Matrix:
     return _csr(data, torch)
 
 
+def refuse_nested(data: object) -> None:
+    """Refuse a tensor whose rows differ in length, which has neither a shape nor a NumPy array."""
+    if type(data).__module__.partition(".")[0] == "torch" and getattr(data, "is_nested", False):
+        _refuse_without_values(data)
+
+
 def _refuse_without_values(data: Any) -> None:
     fault = "is nested: its rows differ in length" if data.is_nested else ""
     if data.device.type == "meta":

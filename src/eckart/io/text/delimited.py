@@ -133,6 +133,10 @@ class Page:
         return f" If line {line} contains the column names, use {header_line(line)}."
 
     def _ragged_hint(self, counts: np.ndarray, row: int) -> str:
+        if row and (counts[row:] == 1).all():  # below the table
+            if row + 1 == len(counts):
+                return " If this line is a remark below the table, remove it."
+            return " If this line and those below it are remarks on the table, remove them."
         if (counts[row:] == counts[row]).all() and len(counts) - row > 1:  # a table begins here
             return self._title_hint(row)
         if len(self.columns) == 1:

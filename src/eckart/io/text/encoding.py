@@ -21,7 +21,13 @@ _OTHER_KINDS = {
     b"\x93NUMPY": "a NumPy array; rename it so that it ends in .npy",
     b"\x89HDF": "an HDF5 file; rename it so that it ends in .h5",
     b"%PDF": "a PDF document; export the table as CSV",
+    b"\x89PNG": "a picture; export the table as CSV",
+    b"version https://git-lfs": "a pointer of Git LFS; download the file with 'git lfs pull'",
+    b'{"': "a JSON document; read it with pandas.read_json and save the table as CSV",
+    b'[{"': "a JSON document; read it with pandas.read_json and save the table as CSV",
 }
+_WEB_PAGE = re.compile(rb"\s*<(!doctype html|html)", re.IGNORECASE)
+_HIGH, _HIGH_PAIR = re.compile(rb"[\x80-\xff]"), re.compile(rb"[\x80-\xff](?=[\x80-\xff])")
 
 
 def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[Note]]:
@@ -29,6 +35,11 @@ def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[N
     for magic, kind in _OTHER_KINDS.items():
         if data.startswith(magic):
             raise FileError(f"{name} is not a text file: its first bytes are those of {kind}.")
+    if _WEB_PAGE.match(data):
+        raise FileError(
+            f"{name} is a web page and not a table. If you downloaded it, the address led to a page about the file, or "
+            "to a login. Download the file itself."
+        )
     decoded, notes = _decoded(data, encoding, name)
     text = plain_lines(decoded)
     place = text.find(b"\0")
@@ -80,16 +91,27 @@ def _decoded(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[
         data.decode("utf-8")
         return data, []
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        note = Note(
-            "latin1",
-            f"The text is not valid UTF-8 (line {line}), so it was read as Latin-1. If accented "
-            f"letters look wrong, set the encoding with {ENCODING}.",
-        )
+        note = _encoding_note(data, data.count(b"\n", 0, error.start) + 1)
         try:
             return _recoded(data, "cp1252", name), [note]
         except FileError:
             return _recoded(data, "latin-1", name), [note]
+
+
+def _encoding_note(data: bytes, line: int) -> Note:
+    """A note on text that is not UTF-8. Western languages rarely have two letters outside ASCII in a row."""
+    if 2 * len(_HIGH_PAIR.findall(data)) <= len(_HIGH.findall(data)):
+        return Note(
+            "latin1",
+            f"The text is not valid UTF-8 (line {line}), so it was read as Latin-1. If accented "
+            f"letters look wrong, set the encoding with {ENCODING}.",
+        )
+    return Note(
+        "unknown_encoding",
+        f"The text is not valid UTF-8 (line {line}), and it seems to have words in Cyrillic, Greek, Arabic or another "
+        "script, whose encoding Eckart cannot detect. It was read as Latin-1, so names and labels look wrong. Set the "
+        f"encoding with {ENCODING}, such as cp1251 for Cyrillic or gb18030 for Chinese.",
+    )
 
 
 def likely_encoding(data: bytes) -> str:

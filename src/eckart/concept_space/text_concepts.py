@@ -56,7 +56,8 @@ class TextConcepts(BaseEstimator, FittedTextConcepts):
     Parameters
     ----------
     n_components : int, optional
-        Number of concepts. By default a third of the number of documents, but at least 10 and at most 100.
+        Number of concepts. By default a third of the number of documents, but at least 10 and at most 100. Up to 10
+        documents therefore keep all concepts and are compared by their words alone.
     weights : {"log_entropy", "tfidf", "bm25"}, default: "log_entropy"
         How the word counts are weighted. After weighting, each document is scaled to unit length.
     stop_words : str or sequence of str, optional

@@ -418,3 +418,24 @@ def test_the_summary_never_breaks_a_command_within_a_word(tmp_path):
     (dropped,) = re.findall(r"--drop\s+(\S+)", said)
     assert set(dropped.rstrip(".").split(",")) <= set(names)
     assert len(dropped) > 80
+
+
+def first_notes(text: str) -> str:
+    """The notes under "Read this first", on one line."""
+    return " ".join(text.partition("Read this first")[2].partition("\n\n")[0].split())
+
+
+def test_answers_in_words_and_unknown_scripts_are_read_first(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    answers = ("agree", "neutral", "disagree")
+    lines = [f"{answers[i % 3]},{answers[i % 2]},{answers[i // 7 % 3]},{i * i % 17},{i % 5}" for i in range(30)]
+    Path("survey.csv").write_text("\n".join(["q1,q2,q3,age,hours", *lines]))
+    found = CliRunner().invoke(main, ["report", "survey.csv"])
+    assert "3 columns with text, such as 'q1', contain the same answers" in first_notes(found.output)
+    assert found.output.count("the same answers") == 1
+    lines = [f"Область {i};{i * i % 17};{i % 5}" for i in range(30)]
+    Path("regions.csv").write_text("\n".join(["имя;доход;возраст", *lines]), encoding="cp1251")
+    found = CliRunner().invoke(main, ["report", "regions.csv", "-o", "regions.html"])
+    assert "Set the encoding with --encoding, such as cp1251 for Cyrillic" in first_notes(found.output)
+    read = CliRunner().invoke(main, ["report", "regions.csv", "--encoding", "cp1251", "-o", "read.html"])
+    assert "encoding" not in first_notes(read.output)

@@ -207,3 +207,19 @@ def test_commands_that_treat_distances_as_rows_say_so(command, said, tmp_path, m
     found = CliRunner().invoke(main, [command[0], "apart.csv", *command[1:]])
     assert found.exit_code == 0, found.output
     assert said in " ".join(found.output.split())
+
+
+def test_the_note_of_a_fitted_model_is_not_repeated(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    distances().to_csv("apart.csv")
+    found = CliRunner().invoke(main, ["fit", "apart.csv", "-o", "m.eckart"])
+    assert " ".join(found.output.split()).count("The table is a distance matrix") == 1
+
+
+def test_no_row_of_pairs_is_said_to_dominate() -> None:
+    links = np.zeros((12, 12))
+    links[0, 1:] = links[1:, 0] = 1.0
+    links[1, 2] = links[2, 1] = 1.0
+    found = ek.analyze(links)
+    assert any("like a matrix of links" in note for note in found.decomposition.notes)
+    assert not any("alone accounts for" in note for note in found.decomposition.notes)

@@ -418,3 +418,21 @@ def test_names_of_other_formats_are_refused(tmp_path, monkeypatch, door):
         assert done.exit_code == 2
         assert "HTML or Markdown" in done.stderr
     assert not list(tmp_path.glob("page.*"))
+
+
+def test_the_page_counts_the_components_that_it_does_not_describe():
+    rows = np.random.default_rng(0).normal(size=(40, 11))
+    page = ek.report(ek.decompose(rows, k=11, left=True))
+    assert '<li dir="auto">PC8: ' in page
+    assert "... and 3 more components" in page
+    assert "more component" not in ek.report(ek.decompose(rows, k=8, left=True))
+
+
+def test_names_of_options_stay_on_one_line(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(40, 3)) * [1, 1, 1000]
+    np.savetxt(tmp_path / "t.csv", rows, delimiter=",", header="a,b,<c>", comments="")
+    out = tmp_path / "t.html"
+    assert CliRunner().invoke(main, ["report", str(tmp_path / "t.csv"), "-o", str(out)]).exit_code == 0
+    page = out.read_text(encoding="utf-8")
+    assert 'use <span class="option">--scale</span>.' in page
+    assert "<c>" not in page.partition("<script")[0]

@@ -377,12 +377,20 @@ def _assemble(
         advice = replace(advice, k=None, explained=None, rule="", sentence=sentence)
     noticed = () if meaningless else data_notes(d, matrix, metadata)
     of_pairs = any(code_of(note) in OF_PAIRS for note in d.notes)
-    dominant = () if of_pairs else dominant_rows(d, advice.k or 1)
-    d = replace(d, notes=(*d.notes, *noticed, *dominant))
+    d = replace(d, notes=(*d.notes, *noticed, *_dominant(d, advice, of_pairs=of_pairs)))
     groups = None if meaningless or of_pairs else _clusters(d, advice, matrix)
     outliers = Outliers() if of_pairs else _outliers(d, advice, matrix)
     return Analysis(
         d, advice, column_roles(metadata, column_labels(d)), choice, outliers, groups, labels, matrix,
-        tuple(note for note in metadata.parsing_notes if code_of(note) not in _READ_FIRST), metadata.name, options,
-        requested,
+        _read_later(metadata), metadata.name, options, requested,
     )  # fmt: skip
+
+
+def _dominant(d: Decomposition, advice: Recommendation, *, of_pairs: bool) -> tuple[Note, ...]:
+    """Notes on components that describe a single observation."""
+    return () if of_pairs else tuple(dominant_rows(d, advice.k or 1))
+
+
+def _read_later(metadata: Metadata) -> tuple[Note, ...]:
+    """The notes on reading that a report does not show first."""
+    return tuple(note for note in metadata.parsing_notes if code_of(note) not in _READ_FIRST)

@@ -24,6 +24,9 @@ _ROWS_ONLY = {
     "eckart.Isomap(metric='precomputed') in Python.",
 }
 """What other methods than principal coordinates do with a table of distances."""
+_DISTANCES = "The table is a distance matrix: it is symmetric and non-negative, with a zero diagonal."
+_CORRELATIONS = "The table contains correlations or similarities: it is symmetric with ones on its diagonal."
+_SYMMETRIC = "The table is symmetric, like a matrix of covariances or similarities."
 _LINKS = (
     "The table is symmetric with a zero diagonal, like a matrix of links or of shared counts. Its numbers are not "
     "distances, because rows with a 0 between them differ."
@@ -67,24 +70,17 @@ def has_shape_of_pairs(matrix: object) -> TypeGuard[np.ndarray]:
 
 def pairs_of(matrix: object) -> Pairs | None:
     """What a square matrix contains; None if it is not symmetric."""
-    if not has_shape_of_pairs(matrix) or matrix.shape[0] != matrix.shape[1] or not _may_be_symmetric(matrix):
+    if not has_shape_of_pairs(matrix) or not _may_be_symmetric(matrix):
         return None
     matrix = np.asarray(matrix, np.float64)
     if not _symmetric(matrix):
         return None
     size, diagonal = float(np.abs(matrix).max()), np.diagonal(matrix)
     if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= len(matrix):
-        if not _may_be_distances(matrix):
-            return Pairs("symmetric", _LINKS)
-        return Pairs(
-            "distances", "The table is a distance matrix: it is symmetric and non-negative, with a zero diagonal."
-        )
+        return Pairs("distances", _DISTANCES) if _may_be_distances(matrix) else Pairs("symmetric", _LINKS)
     if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
-        return Pairs(
-            "correlations",
-            "The table contains correlations or similarities: it is symmetric with ones on its diagonal.",
-        )
-    return Pairs("symmetric", "The table is symmetric, like a matrix of covariances or similarities.")
+        return Pairs("correlations", _CORRELATIONS)
+    return Pairs("symmetric", _SYMMETRIC)
 
 
 def note_on_pairs(matrix: object, method: str) -> tuple[Note, ...]:
@@ -95,7 +91,9 @@ def note_on_pairs(matrix: object, method: str) -> tuple[Note, ...]:
 
 def _may_be_symmetric(matrix: np.ndarray) -> bool:
     """Whether the first row is similar to the first column: most other square matrices are ruled out without copies."""
-    return bool(np.allclose(matrix[0], matrix[:, 0], rtol=1e-3, atol=_CLOSE * float(np.abs(matrix[0]).max())))
+    return matrix.shape[0] == matrix.shape[1] and bool(
+        np.allclose(matrix[0], matrix[:, 0], rtol=1e-3, atol=_CLOSE * float(np.abs(matrix[0]).max()))
+    )
 
 
 def _may_be_distances(matrix: Floats) -> bool:

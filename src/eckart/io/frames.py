@@ -19,6 +19,7 @@ from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.formatting import about_columns
 from eckart.io.arrow.plain_columns import bytes_of, expanded_batch, expanded_schema, place_names
+from eckart.io.not_tables import refuse_empty_frame, refuse_without_numbers, remedy_for_lists
 from eckart.io.roles import (
     MOST_NAMES,
     NOT_NUMBERS,
@@ -64,25 +65,6 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
         parts.row_names, parts.index = index_names(frame), _whole_numbers(frame)
         parts.texts += _index_dates(frame, columns)
     return assemble(parts, "data", row_names)
-
-
-def refuse_empty_frame(shape: tuple[int, int]) -> None:
-    if 0 in shape:
-        lacking = "rows" if shape[0] == 0 else "columns"
-        raise InputError(f"The data frame has no {lacking} (its shape is {shape}), so there is nothing to analyse.")
-
-
-def refuse_without_numbers(numbers: Sequence[object], columns: Sequence[str], lists: Sequence[str] = ()) -> None:
-    """Refuse a frame without numbers. `lists` are columns of lists, such as embeddings."""
-    if numbers or not columns:
-        return
-    remedy = remedy_for_lists(lists[0]) if lists else "Convert at least one column to numbers."
-    raise InputError(f"The data frame has no numeric column. Its columns are {listed(columns)}. {remedy}")
-
-
-def remedy_for_lists(name: str) -> str:
-    """What to do with a column of lists or arrays of one length, whose type does not tell the length."""
-    return f"If the lists in {quoted(name)} have the same length, pass numpy.array(frame[{name!r}].to_list())."
 
 
 def _expanded(native: Frame) -> Frame:
@@ -215,17 +197,21 @@ def _parts(native: Frame, columns: list[str], frame: Frame, row_names: str | Non
     names = _of_kind(kinds, "number", "truth", "object")
     texts = set_aside(series, kinds, row_names)  # names columns of numbers that are stored as text
     refuse_without_numbers(names, columns, [name for name, column in series.items() if _has_lists(column)])
-    if names == columns and _one_block(frame):
-        if getattr(frame._mgr, "nblocks", 2) > 1:  # pandas copies several blocks, and reads them
-            for column in series.values():
-                _values(column)
-        matrix = frame.to_numpy()
-        check_mapped(matrix)
-    else:
-        matrix = stacked_numbers({name: series[name] for name in names})
+    whole = names == columns and _one_block(frame)
+    matrix = _block(frame, series) if whole else stacked_numbers({name: series[name] for name in names})
     large = [name for j, name in enumerate(names) if series[name].dtype.is_integer() and is_rounded(matrix[:, j])]
     left_out = dict.fromkeys(_left_out(series, kinds), "left out, because its values are not numbers")
     return Parts(matrix, names, texts, kind_notes(series, kinds, large), column_roles=left_out)
+
+
+def _block(frame: Frame, series: dict[str, Frame]) -> np.ndarray:
+    """The numbers of a pandas frame of one floating dtype."""
+    if getattr(frame._mgr, "nblocks", 2) > 1:  # pandas copies several blocks, and reads them
+        for column in series.values():
+            _values(column)
+    matrix: np.ndarray = frame.to_numpy()
+    check_mapped(matrix)
+    return matrix
 
 
 def _has_lists(series: Frame) -> bool:

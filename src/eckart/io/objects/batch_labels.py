@@ -44,22 +44,21 @@ class BatchLabels:
     def source(self, collector: Collector) -> MemorySource | CollectedRows:
         """The rows that were collected, with their names and labels."""
         first = self._first or Metadata(self._name)
-        whole = self._rows <= MOST_NAMES
+        columns, roles = list(first.column_names or ()), first.column_roles
         texts = [_text(name, values, first) for name, values in self._texts.items() if len(values) == self._rows]
-        notes = [note for note in first.notes if note.code in _OF_COLUMNS]
-        if self._texts and not whole:
-            notes.append(names_dropped(list(self._texts)))
-        missing = [name for name, values in self._texts.items() if len(values) != self._rows] + sorted(self._later)
-        if whole and missing:
-            text = f"The names and labels in {listed(missing)} were dropped, because some batches do not have them."
-            notes.append(Note("names_dropped", text))
-        columns = list(first.column_names or ())
-        parts = Parts(
-            np.empty((0, len(columns))), columns, texts if whole else [], notes, order=list(first.column_roles)
-        )
-        parts.column_roles = {name: role for name, role in first.column_roles.items() if role.startswith("left out")}
+        parts = Parts(np.empty((0, len(columns))), columns, texts, self._notes(first), order=list(roles))
+        parts.column_roles = {name: role for name, role in roles.items() if role.startswith("left out")}
         found = assemble(parts, self._name).metadata
         return collector.finish(found if columns else replace(found, column_names=None))
+
+    def _notes(self, first: Metadata) -> list[Note]:
+        """Notes on columns, and on names and labels that are not kept."""
+        notes = [note for note in first.notes if note.code in _OF_COLUMNS]
+        if self._rows > MOST_NAMES:
+            return notes + ([names_dropped(list(self._texts))] if self._texts else [])
+        missing = [name for name, values in self._texts.items() if len(values) != self._rows] + sorted(self._later)
+        text = f"The names and labels in {listed(missing)} were dropped, because some batches do not have them."
+        return notes + ([Note("names_dropped", text)] if missing else [])
 
 
 def _text(name: str, values: list[str], first: Metadata) -> Text:

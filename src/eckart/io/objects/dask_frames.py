@@ -16,12 +16,11 @@ from eckart.io.frames import (
     index_names,
     kind_notes,
     kinds_of,
-    refuse_empty_frame,
-    refuse_without_numbers,
     series_of,
     set_aside,
     stacked_numbers,
 )
+from eckart.io.not_tables import refuse_empty_frame, refuse_without_numbers
 from eckart.io.roles import MOST_NAMES, Parts, assemble, check_row_names, names_dropped, unique_names
 from eckart.notes import Note
 

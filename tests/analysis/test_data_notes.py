@@ -112,3 +112,26 @@ def test_a_long_table_is_not_called_ratings(tmp_path):
     assert "Eckart does not recommend a number of components" in found.recommendation.sentence
     said = CliRunner().invoke(main, ["report", str(path), "-o", str(tmp_path / "page.html")]).output
     assert "Next" not in said
+
+
+def _with_equal_steps(table: pd.DataFrame) -> list[str]:
+    notes = ek.analyze(table, ranks=None).decomposition.notes
+    return [note.details["column"] for note in notes if getattr(note, "code", "") == "equal_steps"]
+
+
+def test_columns_that_change_by_equal_steps_are_named() -> None:
+    table = _table(rows=40)
+    assert _with_equal_steps(table.assign(wavelength=400 + 2.5 * np.arange(40))) == ["wavelength"]
+    assert _with_equal_steps(table.assign(depth=(-0.1 * np.arange(40)).round(3))) == ["depth"]
+    assert _with_equal_steps(table.assign(constant=1.0, sorted=np.sort(table.a))) == []
+    assert _with_equal_steps(table[:8].assign(step=np.arange(8) * 3.0)) == []
+
+
+def test_the_command_line_offers_to_use_equal_steps_as_labels(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _table(rows=40).assign(wl=400 + 2.5 * np.arange(40)).to_csv("spectra.csv", index=False)
+    found = CliRunner().invoke(main, ["report", "spectra.csv"])
+    assert "use --labels wl, which also colours the rows by it" in " ".join(found.output.split())
+    again = CliRunner().invoke(main, ["report", "spectra.csv", "--labels", "wl", "-o", "again.html"])
+    assert again.exit_code == 0
+    assert "same amount from row to row" not in " ".join(again.output.split())

@@ -34,6 +34,8 @@ _WIDEST = 300
 _FEWEST_ROWS = 12
 _TARGET = re.compile(r"(?i)y|target|targets|label|labels|class|classes|outcome|response")
 _MOST_CLASSES = 10
+_EQUAL = 1e-4
+"""Difference of steps, relative to their mean, up to which they are equal: scales are often rounded to 4 digits."""
 _SERIES_ROWS = 30
 _DATED, _UNDATED = 0.5, 0.9
 """Median correlation of consecutive rows from which they are a series, with and without ordered dates."""
@@ -42,7 +44,10 @@ _NOISY_STEPS = -0.2
 
 
 def data_notes(d: Decomposition, matrix: object, metadata: Metadata) -> tuple[Note, ...]:
-    """Notes with the codes "combined_columns", "target_column" and "series"; none for large or sparse tables."""
+    """Notes with the codes "combined_columns", "target_column", "equal_steps" and "series".
+
+    Large and sparse tables have none.
+    """
     if not isinstance(matrix, np.ndarray) or matrix.shape != (d.rows, d.columns) or not method_of(d).orthogonal:
         return ()
     if matrix.size > _LARGEST or d.columns > _WIDEST or d.rows < _FEWEST_ROWS or not np.isfinite(matrix).all():
@@ -52,6 +57,7 @@ def data_notes(d: Decomposition, matrix: object, metadata: Metadata) -> tuple[No
     return (
         *combined_columns(table, names, center=d.mean is not None),
         *_targets(table, names),
+        *_equal_steps(table, names),
         *_series(table, metadata),
     )
 
@@ -70,6 +76,22 @@ def _targets(table: Floats, names: Sequence[str]) -> list[Note]:
                 f"{either(OTHERS, f'--labels {shlex.quote(name)}, which also colours the rows by it')}."
             )
             notes.append(Note("target_column", text, {"column": name}))
+    return notes
+
+
+def _equal_steps(table: Floats, names: Sequence[str]) -> list[Note]:
+    """A note for each column that changes by the same amount from row to row, as a time or a scale does."""
+    steps = np.diff(table, axis=0)
+    size = np.abs(steps.mean(axis=0))
+    equal = np.flatnonzero((np.ptp(steps, axis=0) <= _EQUAL * size) & (size > 0.0)).tolist()
+    notes = []
+    for j in equal if len(equal) < table.shape[1] else ():
+        text = (
+            f"{quoted(names[j])} changes by the same amount from row to row, like a time or the scale of a series of "
+            "measurements. To leave it out, use "
+            f"{either(OTHERS, f'--labels {shlex.quote(names[j])}, which also colours the rows by it')}."
+        )
+        notes.append(Note("equal_steps", text, {"column": names[j]}))
     return notes
 
 

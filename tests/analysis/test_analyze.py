@@ -439,3 +439,13 @@ def test_answers_in_words_and_unknown_scripts_are_read_first(tmp_path: Path, mon
     assert "Set the encoding with --encoding, such as cp1251 for Cyrillic" in first_notes(found.output)
     read = CliRunner().invoke(main, ["report", "regions.csv", "--encoding", "cp1251", "-o", "read.html"])
     assert "encoding" not in first_notes(read.output)
+
+
+def test_the_number_of_components_of_clusters_is_the_one_that_was_used() -> None:
+    rows = np.random.default_rng(5).standard_normal((80, 20))
+    found = ek.analyze(rows)
+    assert found.recommendation.k == 0
+    assert found.recommendation.model > found.clusters.k == 10
+    assert "uses the first 10 components" in found.clusters.lines[0]
+    assert "The scores on 10 components" in found.clusters.lines[1]
+    assert f"uses the first {found.recommendation.model} components" in found.outliers.lines[0]

@@ -346,12 +346,12 @@ def _clusters(d: Decomposition, advice: Recommendation, matrix: Matrix | None) -
     if found is None or advice.k != 0:
         return found
     even = ("Rows can form clusters even if no component stands out.",) * (found.count > 1)
-    return replace(found, lines=(why_these(d, advice), *found.lines, *even))
+    return replace(found, lines=(why_these(d, found.k), *found.lines, *even))
 
 
 def _outliers(d: Decomposition, advice: Recommendation, matrix: object) -> Outliers:
     found = unusual(d, matrix, advice.model)
-    return replace(found, lines=(why_these(d, advice), *found.lines)) if advice.k == 0 and found.lines else found
+    return replace(found, lines=(why_these(d, advice.model), *found.lines)) if advice.k == 0 and found.lines else found
 
 
 def _why_none(d: Decomposition, matrix: object, *, meaningless: bool) -> str | None:

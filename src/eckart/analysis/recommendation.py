@@ -129,12 +129,10 @@ def _none(d: Decomposition, choice: RankChoice, why: str) -> str:
     return f"No component is clearly separated from the next. {why} {first}, but correlated noise can explain as much."
 
 
-def why_these(d: Decomposition, advice: Recommendation) -> str:
+def why_these(d: Decomposition, k: int) -> str:
     """Which components describe clusters and unusual rows if none is recommended."""
-    share = interval(*explained(leading(d, advice.model)))
-    which = (
-        "first component, which explains" if advice.model == 1 else f"first {advice.model} components, which explain"
-    )
+    share = interval(*explained(leading(d, k)))
+    which = "first component, which explains" if k == 1 else f"first {k} components, which explain"
     return f"No component stands out, so this section uses the {which} {share} of the {total_name(d)}."
 
 

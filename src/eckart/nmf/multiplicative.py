@@ -97,33 +97,42 @@ class MultiplicativeDivergence:
         height = max(1, DIVERGENCE_TILE_BYTES // (8 * matrix.shape[1]))
         pieces = segments(matrix.shape[0], -(-matrix.shape[0] // height))
         self._tiles = tiles_of(matrix, pieces, self.floor)
+        self._sums: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def rows(
         self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float, *, sweeps: int | None = None
     ) -> FactorUpdate:
-        new, right, penalty = np.empty_like(begin), np.ascontiguousarray(other.T), self.penalties.rows
-        sums = right.sum(axis=1)
+        new, right, penalty = np.empty_like(begin), other.T, self.penalties.rows
+        sums = self._sums_of(other)
 
         def step(place: tuple[slice, Tile]) -> float:
             part, tile = place
             model = tile.model(begin[part], right)
-            numerator = tile.ratio(model) @ other
+            numerator = tile.ratio(model).dot(other)
             new[part] = multiplied(begin[part], numerator, sums, penalty, 1.0)
             return -tile.logarithms(model)
 
-        value = fold(step, self._tiles, operator.add) + float(begin.sum(axis=0) @ sums)
+        value = fold(step, self._tiles, operator.add) + float(self._sums_of(begin).dot(sums))
         return FactorUpdate(new, new, value + penalty.of(begin), np.inf)
 
     def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float) -> FactorUpdate:
-        right = np.ascontiguousarray(begin.T)
+        right = begin.T
 
         def step(place: tuple[slice, Tile]) -> np.ndarray:
             part, tile = place
-            return np.asarray(other[part].T @ tile.ratio(tile.model(other[part], right)))
+            return np.asarray(other[part].T.dot(tile.ratio(tile.model(other[part], right))))
 
         numerator = fold(step, self._tiles, np.add).T
-        new = multiplied(begin, numerator, other.sum(axis=0), self.penalties.columns, 1.0)
+        new = multiplied(begin, numerator, self._sums_of(other), self.penalties.columns, 1.0)
         return FactorUpdate(new, new, 0.0, np.inf)
+
+    def _sums_of(self, factor: np.ndarray) -> np.ndarray:
+        """Of each column; W and H are summed once, and not in each of two steps."""
+        width = len(factor)
+        known = self._sums.get(width)
+        if known is None or known[0] is not factor:
+            known = self._sums[width] = factor, np.ones(width).dot(factor)
+        return known[1]
 
 
 class MultiplicativeBeta:
@@ -192,10 +201,10 @@ def multiplied(begin: Array, numerator: Array, denominator: Array, penalty: Pena
     """begin (numerator / denominator)^gamma; a zero denominator means a zero gradient."""
     if penalty.lasso or penalty.ridge:
         denominator = denominator + penalty.lasso + penalty.ridge * begin
+    if gamma == 1.0 and float(denominator.min()) > 0.0:
+        return astype(begin * (numerator / denominator), begin.dtype)
     xp = namespace(begin)
     some = denominator > 0.0
-    if gamma == 1.0 and bool(xp.all(some)):
-        return astype(begin * (numerator / denominator), begin.dtype)
     ratio = xp.where(some, numerator / xp.where(some, denominator, 1.0), 0.0)
     return astype(begin * (ratio if gamma == 1.0 else ratio**gamma), begin.dtype)
 

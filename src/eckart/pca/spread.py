@@ -17,12 +17,15 @@ from eckart.io.open_matrix import open_matrix
 from eckart.pca.constants import CANCELLED_SHARE, SAFE_SQUARES
 from eckart.pca.scatter import near_mean
 from eckart.projecting import project
-from eckart.result import Decomposition
+from eckart.result import Decomposition, SVDDetails
+
+_KEPT_SHARE = 0.25
+"""Variance relative to the mean square below which a shift is worth another pass."""
 
 
 def spread(d: Decomposition, data: Matrix, weights: object = None) -> tuple[np.ndarray, float]:
     """(standard deviation of the scores on each component, root of the variance of all columns), divisor n."""
-    if weights is None and (found := _of_stored(data)) is not None:
+    if weights is None and (found := _of_stored(d, data)) is not None:
         mean, total = found
         values = to_numpy(d.values).astype(np.float64) / data.shape[0] ** 0.5
         variances = _variances(d, values**2, mean)
@@ -52,29 +55,26 @@ def _variances(d: Decomposition, squares: np.ndarray, mean: np.ndarray) -> np.nd
     return None if cancelled else variances
 
 
-def _of_stored(data: Matrix) -> tuple[np.ndarray, float] | None:
-    """`_moments` of a SciPy CSR matrix of ordinary magnitude without full columns, which need no shift; None if not.
+def _of_stored(d: Decomposition, data: Matrix) -> tuple[np.ndarray, float] | None:
+    """`_moments` of a small SciPy CSR matrix of ordinary magnitude, given its column norms; None if not.
 
-    Opening a small matrix once more takes longer than its sums.
+    Opening a small matrix once more takes longer than its sums. No shift is needed where no variance cancels.
     """
     if not is_sparse(data) or data.format != "csr" or data.dtype.char not in "fd" or not 0 < data.nnz < COMPILE_FROM:
         return None
-    if not data.has_canonical_format:
+    details = d.details
+    if not isinstance(details, SVDDetails):
         return None
-    rows, count = data.shape
-    values = data.data.astype(np.float64, copy=False)
-    columns = data.indices.astype(np.intp, copy=False)  # `bincount` would convert them every time
-    # A full column is stored in every row, so none is full if a row is empty.
-    if np.diff(data.indptr).min() > 0 and int(np.bincount(columns, minlength=count).max()) == rows:
-        return None
-    mean = np.bincount(columns, values, count) / rows
-    squares = np.bincount(columns, values * values, count) / rows
+    rows = data.shape[0]
+    mean = (data.T @ np.ones(rows)) / rows
+    squares = to_numpy(details.column_norms) ** 2 / rows
     low, high = SAFE_SQUARES
     if not low < float(squares.max()) < high:
         return None
     variances = squares - mean**2
-    rounding = (np.finfo(data.dtype).eps * np.abs(mean)) ** 2
-    return mean, float(np.sum(np.where(variances > rounding, variances, 0.0)))
+    if bool(np.any(variances < _KEPT_SHARE * squares)):
+        return None
+    return mean, float(np.sum(variances))
 
 
 def _moments(opened: Opened, weights: np.ndarray | None) -> tuple[np.ndarray, float]:

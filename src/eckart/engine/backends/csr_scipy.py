@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 COMPILE_FROM = 2**18
 """From this many stored entries on, compiled loops are worth their compilation time."""
+_PAIR, _DENSE_BYTES = 38, 2**23
+"""Time for the product of two stored entries relative to that of a stored and a dense one (measured), and the size up
+to which rows are densified.
+"""
 
 
 def loops(entries: int) -> ModuleType:
@@ -43,11 +47,16 @@ def multiply_transposed(
     result += _rows(indptr, indices, data, start, stop, result.shape[0]).T @ left[start:stop]
 
 
-def gram(indptr: Array, indices: Array, data: Array, first: int, last: int, result: np.ndarray) -> None:
-    """Rows first..last of A^T A, added to `result`; only the upper triangle counts."""
-    rows = _rows(indptr, indices, data, 0, indptr.shape[0] - 1, result.shape[0]).astype(np.float64, copy=False)
-    some = rows if first == 0 and last == result.shape[0] else rows[:, first:last]
-    result[first:last] += (some.T @ rows).toarray()
+def gram(matrix: Matrix) -> np.ndarray:
+    """A^T A. The terms of both halves are added in the same order, so it is exactly symmetric.
+
+    With many entries in a row, dense rows take less time than the pairs of stored entries.
+    """
+    rows = matrix.astype(np.float64, copy=False)
+    height, columns = rows.shape
+    many = rows.nnz * _PAIR > height * columns and 8 * height * columns <= _DENSE_BYTES
+    product = rows.T @ rows.toarray() if many else (rows.T @ rows).toarray()
+    return np.asarray(product)
 
 
 def column_sums(

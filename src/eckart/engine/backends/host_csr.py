@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.engine.backends.csr_scipy import COMPILE_FROM, loops
+from eckart.engine.backends.csr_scipy import gram as small_gram
 from eckart.engine.backends.tall import mirrored
 from eckart.engine.exponent import Exponent
 from eckart.engine.operator import MomentsAndProduct, of_powers
@@ -142,6 +143,8 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     if right is not None:
         return _gram_of_product(op.precise(), right)
     matrix = op.matrix
+    if matrix.nnz < COMPILE_FROM:
+        return small_gram(matrix)
     csr = loops(matrix.nnz)
     columns = matrix.shape[1]
     result = np.zeros((columns, columns))
@@ -170,7 +173,7 @@ def _gram_of_product(op: RowBlocks, right: np.ndarray) -> np.ndarray:
 def _gram_rows(matrix: Matrix, count: int) -> list[tuple[int, int]]:
     """Ranges of rows of the upper triangle of A^T A with about equal work."""
     columns, csr = matrix.shape[1], loops(matrix.nnz)
-    if count <= 1 or not hasattr(csr, "gram_work"):  # small: one range
+    if count <= 1:
         return [(0, columns)]
     work = np.zeros(columns, np.int64)
     csr.gram_work(matrix.indptr, matrix.indices, work)

@@ -47,6 +47,8 @@ class ChebyshevBound:
     """lambda_1(P G P) <= bound, except with some probability; rounding errors are included."""
 
     bound: float
+    loss: float
+    """A bound of ||I - F^T F||."""
 
     def bound_with(self, error: float, *, sharp: bool) -> float:
         """The bound: it does not depend on measured errors."""
@@ -89,7 +91,7 @@ def chebyshev_bound(
         if not np.isfinite(distances[-1]):
             break
         if distances[-1] < 0.0 and run.excludes(needed, length):
-            return ChebyshevBound(run.smallest_bound(needed, length)), passes
+            return ChebyshevBound(run.smallest_bound(needed, length), run.rounding.loss), passes
         if run.is_due:
             rate = max((distances[-1 - _RECENT] - distances[-1]) / _RECENT, 1e-300)
             again = run.again(wanted.scale(run.top))

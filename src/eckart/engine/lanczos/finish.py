@@ -27,6 +27,7 @@ import numpy as np
 from eckart.arrays import Array, namespace
 from eckart.engine.certificate import coupling_factor, upper_bounds
 from eckart.engine.lanczos.basis import Basis
+from eckart.engine.lanczos.chebyshev import ChebyshevBound
 from eckart.engine.lanczos.probe_bound import BoundedRun
 from eckart.engine.lanczos.proof_phase import Phase
 from eckart.engine.lanczos.restart import Separation, retained_bound
@@ -100,8 +101,7 @@ def measure(
     Float32 products need one float64 pass with `width` random columns, which also refines the Ritz vectors M `ritz`.
     """
     basis, phase = evidence.basis, evidence.phase
-    main_loss = basis.orthogonality_loss(rng, budget.spend("rounding"))
-    probe_loss = phase.basis.orthogonality_loss(rng, budget.spend("rounding")) if phase is not None else 0.0
+    main_loss, probe_loss = _orthogonality_losses(evidence, rng, budget)
     if matrix.exact is None:
         main, probe = _metered(basis), 0.0 if phase is None else _metered(phase.basis)
         errors = Errors(main, main, main_loss, matrix.product_error, probe, probe_loss)
@@ -131,6 +131,20 @@ def measure(
     if vectors is not None:
         refined = _rayleigh_ritz(matrix, vectors, product[:, -vectors.shape[1] :], product_error)
     return Errors(main, min(main, projected), main_loss, product_error, probe, probe_loss), refined
+
+
+def _orthogonality_losses(
+    evidence: Evidence, rng: np.random.Generator, budget: FailureBudget
+) -> tuple[float, float]:
+    """Of the main and of the probe basis; a proof by Chebyshev polynomials knows that of the frozen vectors."""
+    basis, phase = evidence.basis, evidence.phase
+    known = phase.bounded.loss if phase is not None and isinstance(phase.bounded, ChebyshevBound) else None
+    if known is not None and evidence.frozen == basis.count:  # all of the basis was frozen
+        return known, known
+    main = basis.orthogonality_loss(rng, budget.spend("rounding"))
+    if phase is None or known is not None:
+        return main, known or 0.0
+    return main, phase.basis.orthogonality_loss(rng, budget.spend("rounding"))
 
 
 def _sharpened(errors: Errors, evidence: Evidence, matrix: Matrix) -> Errors:

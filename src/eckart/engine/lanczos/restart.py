@@ -23,7 +23,7 @@ _RESOLVED = 0.01
 _FROZEN = (5, 10, 20, 40, 70, 100, 130)
 """Maximum number of Ritz vectors after the k-th that are frozen, unless all are."""
 MOST_FROZEN = _FROZEN[-1]
-_CLOSEST, _HALVINGS = 1e-13, 15
+_CLOSEST, _REFINEMENTS, _PARTS = 1e-13, 3, np.arange(1, 33) / 33
 """A distance is found between this share of the largest value and twice it, to a thousandth of itself."""
 _TRIED = 3
 """Number of gaps considered for a separation: the widest ones."""
@@ -165,14 +165,14 @@ def _complement_for_sum(values: np.ndarray, residuals: np.ndarray, allowed: floa
     top = float(values[-1]) + (allowed if resolved else 0.0)
     far = max(top + float(values[0]), 1e-300)
     near = _CLOSEST * far
-    for _ in range(_HALVINGS):  # of the logarithm of the distance top - s
-        distance = far**0.5 * near**0.5
-        middle = top - distance
-        half = 0.5 * (values - middle)
+    for _ in range(_REFINEMENTS):  # of the logarithm of the distance top - s
+        distances = far * (near / far) ** _PARTS
+        half = 0.5 * (values - top + distances[:, None])
         root = np.hypot(half, residuals) if resolved else half
         excess = np.where(half > 0.0, residuals**2 / np.maximum(half + root, 1e-300), root - half)
-        if float(np.add.reduce(excess)) <= allowed:
-            far = distance
-        else:
-            near = distance
+        enough = int(np.count_nonzero(np.add.reduce(excess, axis=1) <= allowed))
+        if enough:
+            far = float(distances[enough - 1])
+        if enough < len(distances):
+            near = float(distances[enough])
     return top - far

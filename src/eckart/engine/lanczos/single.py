@@ -7,7 +7,7 @@ which treat the basis like that of any run, and blocks follow if the proof fails
 
 from __future__ import annotations
 
-from math import ceil, log
+from math import ceil, isfinite, log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +57,7 @@ class _Vectors:
         self._found = Tridiagonal(run.basis.rows, most)
         self._found.rows[0] = start.block[:, 0]
         self._product: np.ndarray = start.product[:, 0]
-        self._products = np.empty((most, run.matrix.size))
+        self._products: list[np.ndarray] = []
         self._checks: list[tuple[int, float]] = []
 
     def extend(self) -> bool:
@@ -65,10 +65,10 @@ class _Vectors:
         count, following, rest = 0, (self._run.target.k or 0) + _FIRST, self._product
         found = self._found
         while True:
-            self._products[count] = self._product
+            self._products.append(self._product)
             rest = found.step(count, self._product)
             length = float(found.off_diagonal[count])
-            if not np.isfinite(length):
+            if not isfinite(length):
                 return False
             count += 1
             if found.is_lost(count) or count == self._most:
@@ -111,6 +111,6 @@ class _Vectors:
 
     def _hand_over(self, count: int, rest: np.ndarray) -> None:
         run = self._run
-        run.basis.take_over(self._found.projected(count), rest[:, None], self._products[:count].T)
+        run.basis.take_over(self._found.projected(count), rest[:, None], np.array(self._products).T)
         run.steps += count
         run.passes += ceil(count / _VECTORS)

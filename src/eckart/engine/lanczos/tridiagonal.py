@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 from scipy.linalg import lapack
 
@@ -19,19 +21,24 @@ class Tridiagonal:
     def __init__(self, rows: np.ndarray, most: int) -> None:
         self.rows = rows
         self.diagonal, self.off_diagonal = np.zeros(most), np.zeros(most)
+        self._largest = 0.0
+        """The largest modulus on the diagonal."""
 
     def step(self, count: int, product: np.ndarray) -> np.ndarray:
         """r of `count` + 1 vectors, given A times the last of them; it is orthogonal to all, and ends up in T."""
         known, newest = self.rows[: count + 1], self.rows[count]
         # A times the newest vector has components along this and the previous one; along all others only rounding.
-        self.diagonal[count] = along = newest @ product
-        rest: np.ndarray = product - along * newest
+        self.diagonal[count] = along = float(newest.dot(product))
+        self._largest = max(self._largest, abs(along))
         if count:
-            rest -= self.off_diagonal[count - 1] * self.rows[count - 1]
-        length = np.sqrt(rest @ rest)
+            both = np.array([self.off_diagonal[count - 1], along])
+            rest: np.ndarray = product - both.dot(self.rows[count - 1 : count + 1])
+        else:
+            rest = product - along * newest
+        length = sqrt(rest.dot(rest))
         for _ in range(_PROJECTIONS):
-            rest -= (known @ rest) @ known
-            before, length = length, np.sqrt(rest @ rest)
+            rest -= known.dot(rest).dot(known)
+            before, length = length, sqrt(rest.dot(rest))
             if not length < _ORTHOGONAL * before:  # the criterion of Daniel, Gragg, Kaufman and Stewart (1976)
                 break
         self.off_diagonal[count] = length
@@ -39,7 +46,7 @@ class Tridiagonal:
 
     def is_lost(self, count: int) -> bool:
         """Whether nothing but rounding is left of r: the vectors span an invariant subspace."""
-        return bool(self.off_diagonal[count - 1] <= _BREAKDOWN * float(np.abs(self.diagonal[:count]).max()))
+        return bool(self.off_diagonal[count - 1] <= _BREAKDOWN * self._largest)
 
     def leading(self, count: int, wanted: int) -> tuple[np.ndarray, np.ndarray]:
         """The leading eigenvalues of T, decreasing, and their vectors."""

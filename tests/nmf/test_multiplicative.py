@@ -64,3 +64,17 @@ def test_kullback_leibler_updates_of_dense_and_sparse_tables_agree(
     np.testing.assert_allclose(fits[0].components_, fits[1].components_, rtol=1e-7, atol=1e-10)
     np.testing.assert_allclose(fits[0].loss_history_, fits[1].loss_history_, rtol=1e-10)
     assert np.all(np.diff(fits[0].loss_history_) <= 0.0)
+
+
+@pytest.mark.parametrize("shape", [(40, 12), (30, 30)])
+def test_divergence_follows_the_textbook_updates(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(4)
+    data = rng.gamma(1.0, 1.0, shape)
+    W, H = rng.random((shape[0], 3)) + 0.1, rng.random((3, shape[1])) + 0.1
+    model = ek.NMF(3, beta_loss="kullback-leibler", solver="mu", init="custom", max_iter=7, tol=0.0)
+    found = model.fit_transform(data, W=W.copy(), H=H.copy())
+    for _ in range(7):
+        W = W * ((data / (W @ H)) @ H.T) / H.sum(axis=1)
+        H = H * (W.T @ (data / (W @ H))) / W.sum(axis=0)[:, None]
+    np.testing.assert_allclose(found, W, rtol=1e-10)
+    np.testing.assert_allclose(model.components_, H, rtol=1e-10)

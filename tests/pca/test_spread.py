@@ -20,6 +20,13 @@ def with_full_column(table):
     return sp.csr_array(sp.hstack([table[:, :-1], sp.csr_array(column)]))
 
 
+def with_nearly_full_column(table):
+    """The same with two zeros."""
+    column = with_full_column(table)[:, [-1]].toarray()
+    column[[3, 7]] = 0.0
+    return sp.csr_array(sp.hstack([table[:, :-1], sp.csr_array(column)]))
+
+
 def with_duplicates(table):
     """Every entry stored as two halves."""
     twice = sp.csr_array(
@@ -30,7 +37,15 @@ def with_duplicates(table):
 
 
 @pytest.mark.parametrize(
-    "change", [lambda table: table, with_full_column, with_duplicates, lambda table: 1e-250 * table]
+    "change",
+    [
+        lambda table: table,
+        with_full_column,
+        with_nearly_full_column,
+        with_duplicates,
+        lambda table: 1e-250 * table,
+        sp.csr_matrix,
+    ],
 )
 @pytest.mark.parametrize("shape", [(300, 200), (200, 300), (900, 400)])
 def test_variances_of_stored_entries(shape, change):

@@ -201,9 +201,9 @@ def multiplied(begin: Array, numerator: Array, denominator: Array, penalty: Pena
     """begin (numerator / denominator)^gamma; a zero denominator means a zero gradient."""
     if penalty.lasso or penalty.ridge:
         denominator = denominator + penalty.lasso + penalty.ridge * begin
-    if gamma == 1.0 and float(denominator.min()) > 0.0:
-        return astype(begin * (numerator / denominator), begin.dtype)
     xp = namespace(begin)
+    if gamma == 1.0 and float(xp.min(denominator)) > 0.0:
+        return astype(begin * (numerator / denominator), begin.dtype)
     some = denominator > 0.0
     ratio = xp.where(some, numerator / xp.where(some, denominator, 1.0), 0.0)
     return astype(begin * (ratio if gamma == 1.0 else ratio**gamma), begin.dtype)

@@ -26,12 +26,25 @@ def test_products_are_those_of_dense_rows(loops, matrix):
     loops.multiply(*parts, right, 7, 31, product)
     assert np.allclose(product[7:31], rows @ right)
     assert not product[:7].any()
+
+
+def test_compiled_rows_of_the_gram_matrix_are_those_of_dense_rows(matrix):
     gram = np.zeros((20, 20))
-    loops.gram(*parts, 5, 12, gram)
+    csr.gram(matrix.indptr, matrix.indices, matrix.data, 5, 12, gram)
     whole = np.triu(matrix.toarray().T @ matrix.toarray())
     assert np.allclose(np.triu(gram)[5:12], whole[5:12])
     assert not gram[:5].any()
     assert not gram[12:].any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("density", [0.002, 0.3])  # pairs of stored entries, and dense rows
+def test_the_gram_matrix_of_a_small_matrix_is_exactly_symmetric(density, dtype):
+    matrix = sp.random_array((300, 120), density=density, rng=np.random.default_rng(3), format="csr", dtype=dtype)
+    found, rows = csr_scipy.gram(matrix), matrix.toarray().astype(np.float64)
+    assert found.dtype == np.float64
+    assert np.array_equal(found, found.T)
+    np.testing.assert_allclose(found, rows.T @ rows, rtol=1e-13, atol=1e-15)
 
 
 def test_compiled_normal_product_is_that_of_dense_rows(matrix):

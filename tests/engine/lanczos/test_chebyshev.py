@@ -49,6 +49,16 @@ def test_the_bound_holds_whatever_was_expected(expected: float) -> None:
         assert passes <= 30
 
 
+def test_the_lost_orthogonality_of_the_frozen_vectors_comes_with_the_bound() -> None:
+    matrix, frozen, _ = problem(spectrum(), 0)
+    frozen = frozen + 1e-12 * np.random.default_rng(1).standard_normal(frozen.shape)
+    random = np.random.default_rng([0, 1]).standard_normal((SIZE, 8))
+    found, _ = chebyshev_bound(matrix, frozen, random, Wanted(1.2, 0.9, 60, 1e-9))
+    assert found is not None
+    lost = float(np.linalg.norm(frozen.T @ frozen - np.eye(FROZEN), 2))
+    assert lost <= found.loss <= 10.0 * lost
+
+
 @pytest.mark.parametrize("value", [1.21, 1.5, 40.0])
 def test_a_value_above_what_is_needed_is_never_excluded(value: float) -> None:
     """A direction that is not frozen, for example the second of two equal values."""

@@ -1,6 +1,6 @@
 """The loops of `eckart.engine.compiled.csr` in SciPy and NumPy, with the same arguments and without compilation.
 
-`host_csr.normal` has its own, because block Lanczos calls it in every step.
+Only `gram` takes a whole matrix. `host_csr.normal` has its own, because block Lanczos calls it in every step.
 
 A fresh installation would spend seconds compiling for what takes milliseconds on small matrices.
 """

@@ -21,6 +21,7 @@ U_d-j / T_d falls as xi > 1 grows, so what holds at s holds above. Bounds of ||E
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import acosh
 
 import numpy as np
 
@@ -94,12 +95,12 @@ def chebyshev_bound(
             return ChebyshevBound(run.smallest_bound(needed, length), run.rounding.loss), passes
         if run.is_due:
             rate = max((distances[-1 - _RECENT] - distances[-1]) / _RECENT, 1e-300)
-            again = run.again(wanted.scale(run.top))
-            afresh = first / max(again.angle(needed), 1e-300)
+            alpha = wanted.scale(run.top)
+            afresh = first / max(_angle(alpha, needed), 1e-300)
             if min(afresh, distances[-1] / rate) > most - passes:
                 break
             if afresh < _WORTH * distances[-1] / rate:  # t was too small
-                run, distances = again, [first]
+                run, distances = run.again(alpha), [first]
     return None, passes
 
 
@@ -236,8 +237,7 @@ class _Recurrence:
 
     def angle(self, value: float) -> float:
         """arcosh(xi) at an eigenvalue, rounded down."""
-        xi = 0.5 * self.alpha * value * (1.0 - 4.0 * EPSILON) - 1.0
-        return float(np.arccosh(xi)) * (1.0 - 1e-12) if xi > 1.0 else 0.0
+        return _angle(self.alpha, value)
 
     def distance(self, value: float, length: float) -> float:
         """log(||Y_d|| / (T_d c)) at `value`, without rounding errors: negative if it is excluded."""
@@ -268,6 +268,11 @@ class _Recurrence:
             else:
                 low = middle
         return high
+
+
+def _angle(alpha: float, value: float) -> float:
+    xi = 0.5 * alpha * value * (1.0 - 4.0 * EPSILON) - 1.0
+    return acosh(xi) * (1.0 - 1e-12) if xi > 1.0 else 0.0
 
 
 def _projected(backend: Backend, frozen: np.ndarray, block: np.ndarray) -> tuple[np.ndarray, float]:

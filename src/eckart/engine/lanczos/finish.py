@@ -133,9 +133,7 @@ def measure(
     return Errors(main, min(main, projected), main_loss, product_error, probe, probe_loss), refined
 
 
-def _orthogonality_losses(
-    evidence: Evidence, rng: np.random.Generator, budget: FailureBudget
-) -> tuple[float, float]:
+def _orthogonality_losses(evidence: Evidence, rng: np.random.Generator, budget: FailureBudget) -> tuple[float, float]:
     """Of the main and of the probe basis; a proof by Chebyshev polynomials knows that of the frozen vectors."""
     basis, phase = evidence.basis, evidence.phase
     known = phase.bounded.loss if phase is not None and isinstance(phase.bounded, ChebyshevBound) else None

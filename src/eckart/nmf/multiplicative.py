@@ -18,7 +18,7 @@ from eckart.nmf.options import Settings
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, Problem, dot, length, segments
 from eckart.nmf.squares import Product, gram_of
 from eckart.nmf.table import NonnegativeTable
-from eckart.nmf.tiles import Tile, tiles_of
+from eckart.nmf.tiles import DenseTile
 
 _LEAST = float(np.finfo(np.float32).eps)
 """Replaces zeros of W H, relative to the mean entry."""
@@ -96,7 +96,9 @@ class MultiplicativeDivergence:
         self.rounding = 16.0 * float(np.finfo(np.float64).eps) * abs(self.constant)
         height = max(1, DIVERGENCE_TILE_BYTES // (8 * matrix.shape[1]))
         pieces = segments(matrix.shape[0], -(-matrix.shape[0] // height))
-        self._tiles = tiles_of(matrix, pieces, self.floor)
+        self._tiles = [(slice(*piece), DenseTile(matrix[slice(*piece)], self.floor)) for piece in pieces]
+        # Pages of a new array of this size are often new too, and cost more than the product in them.
+        self._places = np.empty((2, *matrix.shape)) if len(pieces) == 1 else (None, None)
         self._sums: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def rows(
@@ -105,10 +107,10 @@ class MultiplicativeDivergence:
         new, right, penalty = np.empty_like(begin), other.T, self.penalties.rows
         sums = self._sums_of(other)
 
-        def step(place: tuple[slice, Tile]) -> float:
+        def step(place: tuple[slice, DenseTile]) -> float:
             part, tile = place
-            model = tile.model(begin[part], right)
-            numerator = tile.ratio(model).dot(other)
+            model = tile.model(begin[part], right, self._places[0])
+            numerator = tile.ratio(model, self._places[1]).dot(other)
             new[part] = multiplied(begin[part], numerator, sums, penalty, 1.0)
             return -tile.logarithms(model)
 
@@ -118,9 +120,10 @@ class MultiplicativeDivergence:
     def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float) -> FactorUpdate:
         right = begin.T
 
-        def step(place: tuple[slice, Tile]) -> np.ndarray:
+        def step(place: tuple[slice, DenseTile]) -> np.ndarray:
             part, tile = place
-            return np.asarray(other[part].T.dot(tile.ratio(tile.model(other[part], right))))
+            model = tile.model(other[part], right, self._places[0])
+            return np.asarray(other[part].T.dot(tile.ratio(model, self._places[1])))
 
         numerator = fold(step, self._tiles, np.add).T
         new = multiplied(begin, numerator, self._sums_of(other), self.penalties.columns, 1.0)

@@ -49,13 +49,13 @@ class DenseTile:
         """Some of the rows."""
         return DenseTile(self.values[chosen], self.floor)
 
-    def model(self, own: Numbers, right: Numbers) -> Numbers:
-        """W H, kept above the floor; `right` is H, k x columns."""
-        model = own @ right
+    def model(self, own: Numbers, right: Numbers, place: Numbers | None = None) -> Numbers:
+        """W H, kept above the floor and written to `place` if given; `right` is H, k x columns."""
+        model = own @ right if place is None else np.matmul(own, right, out=place)
         return module_of(model).maximum(model, self.floor, out=model)
 
-    def ratio(self, model: Numbers) -> Numbers:
-        return self.values / model
+    def ratio(self, model: Numbers, place: Numbers | None = None) -> Numbers:
+        return self.values / model if place is None else np.divide(self.values, model, out=place)
 
     def times(self, entries: Numbers, other: Numbers) -> Numbers:
         """other entries^T: q x rows, for `other` of q x columns."""

@@ -31,7 +31,7 @@ from eckart.engine.lanczos.probe_bound import length_quantile
 from eckart.engine.lanczos.terms import Matrix
 
 _MOST_PASSES = 96
-_CAUTION = 0.2
+_CAUTION = 0.05
 """Share of the distance from the expected to the needed bound that is added to t: too small a t takes more passes than
 one that is too large.
 """

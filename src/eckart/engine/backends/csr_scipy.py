@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 COMPILE_FROM = 2**18
 """From this many stored entries on, compiled loops are worth their compilation time."""
-_PAIR, _DENSE_BYTES = 38, 2**23
-"""Time for the product of two stored entries relative to that of a stored and a dense one (measured), and the size up
-to which rows are densified.
+_PAIR, _DENSE_ROWS = 38, 3
+"""Time for the product of two stored entries relative to that of a stored and a dense one (measured), and the number of
+rows, relative to that of the columns, up to which they are densified: then they take no more memory than the choice of
+the solver expects for a Gram matrix.
 """
 
 
@@ -54,7 +55,7 @@ def gram(matrix: Matrix) -> np.ndarray:
     """
     rows = matrix.astype(np.float64, copy=False)
     height, columns = rows.shape
-    many = rows.nnz * _PAIR > height * columns and 8 * height * columns <= _DENSE_BYTES
+    many = rows.nnz * _PAIR > height * columns and height <= _DENSE_ROWS * columns
     product = rows.T @ rows.toarray() if many else (rows.T @ rows).toarray()
     return np.asarray(product)
 

@@ -8,6 +8,7 @@ workers.
 from __future__ import annotations
 
 import contextlib
+import math
 import secrets
 import sys
 import time
@@ -21,6 +22,7 @@ import numpy as np
 from eckart.aliases import JsonObject
 from eckart.arrays import DType
 from eckart.engine.blocks.dask_rows import DaskRows, answer
+from eckart.engine.blocks.heartbeats import heartbeat_probe
 from eckart.engine.blocks.reading import Reading
 from eckart.engine.blocks.worker import Span, Sums, add_parts, make_work, run_blocks, run_chunk
 from eckart.errors import ClusterError, EckartError, require
@@ -54,6 +56,9 @@ class _Shared:
 class _Tasks:
     """The tasks of a pass that compute blocks: their names in messages by key, and the keys of complete tasks."""
 
+    heartbeats: bool
+    """Whether workers send heartbeats during these tasks: Eckart's own never hold the interpreter's lock for long, but
+    those of a Dask array may."""
     names: dict[str, str] = field(default_factory=dict)
     complete: set[str] = field(default_factory=set)
 
@@ -77,12 +82,12 @@ class Cluster:
     """The workers of a Dask client."""
 
     client: Any
-    patience: float = _PATIENCE
+    patience: float = field(default_factory=lambda: _PATIENCE)
     _shared: dict[int, _Shared] = field(default_factory=dict, compare=False, repr=False)
 
     def parts(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[list[np.ndarray]]:
         """task(block) of every block, in order."""
-        with self._watched() as tasks:
+        with self._watched(stack) as tasks:
             futures = self._submit(stack, task, spans, tasks)
             found = [self._wait(future, tasks) for future in futures]
             self._confirm(stack, spans, found)
@@ -90,7 +95,7 @@ class Cluster:
 
     def total(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[np.ndarray]:
         """The sum of task(block) over the blocks."""
-        with self._watched() as tasks:
+        with self._watched(stack) as tasks:
             level = self._submit(stack, task, spans, tasks, together=_together(stack, task, len(spans)))
             while len(level) > 1:
                 groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
@@ -114,9 +119,9 @@ class Cluster:
                 stack.reading.repeated.confirm(start, stops[start], digest)
 
     @contextlib.contextmanager
-    def _watched(self) -> Iterator[_Tasks]:
+    def _watched(self, stack: StackedBlocks) -> Iterator[_Tasks]:
         """The tasks of a pass; Dask's errors about a lost scheduler become a ClusterError that names the block."""
-        tasks = _Tasks()
+        tasks = _Tasks(heartbeats=not isinstance(stack.source, DaskRows))
         try:
             yield tasks
         except EckartError:
@@ -193,16 +198,16 @@ class Cluster:
 
     def _wait(self, future: Any, tasks: _Tasks) -> Sums:
         """Wait for the result; raise an error if the cluster is gone for longer than `patience`."""
-        idle_since: float | None = None
+        answered = time.monotonic()
         while not future.done():
             with contextlib.suppress(Exception):  # a failed task is examined below
                 future.result(timeout=1.0)
             if future.done() or future.status == "cancelled":
                 break
+            silent = self._seconds_of_silence(tasks)
             now = time.monotonic()
-            alive = self.client.status == "running" and self._workers() > 0
-            idle_since = None if alive else (now if idle_since is None else idle_since)
-            if idle_since is not None and now - idle_since > self.patience:
+            answered = answered if silent is None else max(answered, now - silent)
+            if now - answered > self.patience:
                 raise self._given_up(tasks)
         if future.status != "finished":
             raise self._explained(future, tasks)
@@ -214,15 +219,32 @@ class Cluster:
             return self._scheduler_lost(tasks)
         return ClusterError(
             f"The run stopped before {tasks.first_open()} was complete, because for {self.patience:.0f} seconds the "
-            "Dask cluster had no workers or its scheduler did not answer. Start the workers again and "
+            "Dask cluster had no workers that answered, or its scheduler did not answer. Start the workers again and "
             f"repeat the call. To make a run resumable, use {CHECKPOINT}."
         )
 
-    def _workers(self) -> int:
+    def _seconds_of_silence(self, tasks: _Tasks) -> float | None:
+        """Seconds since the last heartbeat of any worker; None without workers or without a scheduler that answers."""
+        if self.client.status != "running":
+            return None
         try:
-            return len(self._ask(self.client.scheduler.ncores))
+            found = self._last_heartbeat() if tasks.heartbeats else math.nan
+            if found is None or not math.isnan(found):
+                return found
+            return 0.0 if self._ask(self.client.scheduler.ncores) else None
         except (OSError, TimeoutError, AttributeError, RuntimeError):
-            return 0
+            return None
+
+    def _last_heartbeat(self) -> float | None:
+        """The seconds, None without workers, or NaN if the scheduler cannot run a function of this Python."""
+        options = {"client": self.client.id, "patience": self.patience}
+        try:
+            silent: float | None = self._ask(self.client._run_on_scheduler, heartbeat_probe(), **options)
+        except (OSError, TimeoutError):
+            raise
+        except Exception:  # noqa: BLE001 - whatever its unpickler raises
+            return math.nan
+        return silent
 
     def _explained(self, future: Any, tasks: _Tasks) -> Exception:
         if self.client.status != "running":

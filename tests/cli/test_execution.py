@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -228,14 +231,52 @@ def test_scheduler(numbers: np.ndarray) -> None:
     np.testing.assert_allclose(ek.load("there.eckart").values, ek.load("here.eckart").values, rtol=1e-12)
 
 
-def test_no_scheduler_there(numbers: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    distributed = pytest.importorskip("distributed")
-    client = distributed.Client
-    monkeypatch.setattr(distributed, "Client", lambda address, **_: client(address, timeout=0.5))
-    result = run("fit", stored("npy", numbers), "-k", "2", "-o", "m", "--scheduler", "tcp://127.0.0.1:9")
+class _Listener:
+    """A program on loopback that is not a scheduler: it sends `greeting` to everyone, or nothing."""
+
+    def __init__(self, greeting: bytes) -> None:
+        self.server, self.greeting, self.open = socket.create_server(("127.0.0.1", 0)), greeting, []
+        threading.Thread(target=self.answer, daemon=True).start()
+
+    def answer(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                self.open.append(self.server.accept()[0])
+                self.open[-1].sendall(self.greeting)
+
+    def __enter__(self) -> str:
+        return f"tcp://127.0.0.1:{self.server.getsockname()[1]}"
+
+    def __exit__(self, *_: object) -> None:
+        for connection in [self.server, *self.open]:
+            connection.close()
+
+
+@pytest.mark.parametrize(
+    ("greeting", "reason"),
+    [(None, "Timed out"), (b"", "did not answer like a scheduler within 1 second."), (b"\xff" * 64, "did not answer")],
+    ids=["nobody", "a silent program", "other bytes"],
+)
+def test_no_scheduler_there(
+    numbers: np.ndarray, monkeypatch: pytest.MonkeyPatch, greeting: bytes | None, reason: str
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("eckart.cli.execution._CONNECT_SECONDS", 1)
+    with contextlib.nullcontext("tcp://127.0.0.1:9") if greeting is None else _Listener(greeting) as address:
+        result = run("fit", stored("npy", numbers), "-k", "2", "-o", "m", "--scheduler", address)
     assert result.exit_code == 1
-    assert "Cannot connect to a Dask scheduler at tcp://127.0.0.1:9" in result.stderr
+    assert f"Cannot connect to a Dask scheduler at {address}: " in result.stderr
+    assert reason in result.stderr
+    assert "Check that the scheduler is running" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_an_encrypted_scheduler_without_certificates(numbers: np.ndarray) -> None:
+    pytest.importorskip("distributed")
+    result = run("fit", stored("npy", numbers), "-k", "2", "-o", "m", "--scheduler", "tls://127.0.0.1:9")
+    assert result.exit_code == 1
+    assert "no certificate is configured" in result.stderr
+    assert "DASK_DISTRIBUTED__COMM__TLS__CA_FILE" in result.stderr
 
 
 class TestProgress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _IN_BLOCKS = (".npy", ".parquet", ".zarr")
 """Formats that are written block by block."""
+_CONNECT_SECONDS = 15
 
 
 @dataclass(frozen=True)
@@ -111,14 +113,43 @@ def _client(address: str | None) -> Iterator[Any]:
 
     distributed = require("distributed", extra="dask", purpose="Dask clusters")
     try:
-        client = distributed.Client(address, timeout=15)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise Failed(
-            f"Cannot connect to a Dask scheduler at {address}: {error}. Check that the scheduler is "
-            "running and that the address is correct."
-        ) from error
+        asyncio.run(_greet(address))
+        client = distributed.Client(address, timeout=_CONNECT_SECONDS)
+    except Exception as error:
+        # Whatever another program than a scheduler answers: its bytes can even look like a message of terabytes
+        raise Failed(f"Cannot connect to a Dask scheduler at {address}: {_why_not(error, address)}") from error
     with client:
         yield client
+
+
+async def _greet(address: str) -> None:
+    """Connect to the scheduler and close the connection; a Client has no time limit for the greeting itself."""
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    options = Security().get_connection_args("client")
+    comm = await asyncio.wait_for(connect(address, timeout=_CONNECT_SECONDS, **options), _CONNECT_SECONDS + 1)
+    comm.abort()
+
+
+def _why_not(error: Exception, address: str) -> str:
+    from distributed.comm import get_address_host_port
+
+    running = "Check that the scheduler is running and that the address is correct."
+    try:
+        get_address_host_port(address)
+    except ValueError as invalid:
+        return f"{invalid}. {running}"
+    if isinstance(error, TypeError) and "ssl_context" in str(error):
+        return (
+            "its connection is encrypted, but no certificate is configured. Set the environment variables "
+            "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT and "
+            "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY."
+        )
+    if isinstance(error, OSError) and str(error):
+        return f"{error}. {running}"
+    limit = f" within {counted(_CONNECT_SECONDS, 'second')}" if isinstance(error, TimeoutError) else ""
+    return f"the program at this address did not answer like a scheduler{limit}. {running}"
 
 
 def written_in_blocks(source: DataSource, output: Output, columns: int, memory: int | None) -> bool:

@@ -139,3 +139,11 @@ def test_what_is_not_a_list_of_codes_is_refused(given, message):
 def test_codes_of_sparse_data_are_refused():
     with pytest.raises(InputError, match="missing_values= applies to tables that store every value"):
         ek.open_data(sparse.eye_array(4, format="csr"), missing_values=[1])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_sparse_file_is_named_in_the_error(tmp_path, stream):
+    path = tmp_path / "counts.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 -999\n2 2 1\n")
+    with pytest.raises(InputError, match=r"missing_values= .*, but counts\.mtx is sparse\. Replace the codes"):
+        ek.open_data(path, missing_values=[-999], stream=stream)

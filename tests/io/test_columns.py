@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from pyarrow import parquet
 
 import eckart as ek
 from eckart.errors import ParameterError
@@ -53,3 +55,11 @@ def test_only_names_and_positions_choose_columns(column):
     """True is not the second column: a list of truth values is meant as a mask."""
     with pytest.raises(ParameterError, match="neither a column name nor a position"):
         ek.open_data(np.ones((4, 3)), columns=[column, 0])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_roles_of_columns_left_out(tmp_path, stream):
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"a": [1.0, 2.0], "b": [3.0, 1.0], "name": ["u", "v"]}), path)
+    found = ek.open_data(path, columns=["b"], stream=stream).metadata.column_roles
+    assert found == {"a": "left out, as requested", "b": "analysed", "name": "used as row names"}

@@ -579,3 +579,9 @@ def test_a_scale_that_no_decomposition_has_is_refused(tmp_path: Path) -> None:
                 members=lambda entries: entries.update({"scale.npy": npy(np.array([1.0, -1, 1, 1]), version=(1, 0))}),
             )
         )
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="needs a file that cannot be read")
+def test_a_file_that_cannot_be_read() -> None:
+    with pytest.raises(ModelFileError, match=r"/proc/self/mem cannot be read: Input/output error\. Check the disk"):
+        load("/proc/self/mem")

@@ -103,7 +103,10 @@ def _with_labels(found: Any, words: set[str]) -> DataSource:
 
 
 def _refuse(found: Any) -> None:
+    what = f"an object of type {type(found).__name__} does not, or is on another device"
+    if isinstance(found, Source | RowSource):
+        what = f"{found.metadata.name} is sparse"
     raise InputError(
-        f"{MISSING_VALUES} applies to tables that store every value, but an object of type {type(found).__name__} does "
-        "not, or is on another device. Replace the codes before you pass the data."
+        f"{MISSING_VALUES} applies to tables that store every value, but {what}. Replace the codes before you pass the "
+        "data."
     )

@@ -105,8 +105,13 @@ def keep(source: DataSource, indices: Sequence[int]) -> DataSource:
     """The source with only these columns, in this order."""
     metadata, names = source.metadata, column_names(source)
     chosen = tuple(names[j] for j in indices)
+    left = set(names) - set(chosen)
+    column_roles = {
+        name: "left out, as requested" if name in left else role for name, role in metadata.column_roles.items()
+    }
     if not hasattr(source, "matrix"):
-        return ChosenColumns(source, tuple(indices), replace(metadata, column_names=chosen))
+        kept = replace(metadata, column_names=chosen, column_roles=column_roles)
+        return ChosenColumns(source, tuple(indices), kept)
     matrix = source.matrix[:, list(indices)]
     notes = metadata.notes
     if not source.sparse and metadata.column_names:
@@ -114,10 +119,6 @@ def keep(source: DataSource, indices: Sequence[int]) -> DataSource:
         before = column_notes(Parts(source.matrix, list(names), column_roles=roles), given)
         after = column_notes(Parts(matrix, list(chosen), column_roles=roles), given)
         notes = tuple(note for note in notes if note not in before) + tuple(after)
-    left = (set(names) - set(chosen)) & metadata.column_roles.keys()
-    column_roles = {
-        name: "left out, as requested" if name in left else role for name, role in metadata.column_roles.items()
-    }
     return replace(
         source, matrix=matrix, metadata=replace(metadata, column_names=chosen, notes=notes, column_roles=column_roles)
     )

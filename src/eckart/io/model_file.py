@@ -162,7 +162,11 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     if file is None:  # opening a pipe would block
         raise ModelFileError(f"{name} cannot be opened: it is a pipe, a device or a folder. Check the path.")
     with file:
-        _check_seal(file, name)
+        try:
+            _check_seal(file, name)
+        except OSError as error:  # a disk or a network fails, or the file is memory of the system
+            message = f"{name} cannot be read: {error.strerror or error}. Check the disk, or copy the file again."
+            raise ModelFileError(message) from error
         try:
             decomposition = _read(file)
         except ModelFileError as error:

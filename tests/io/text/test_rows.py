@@ -303,3 +303,16 @@ def test_the_command_that_converts_to_utf8_works(tmp_path, packed):
     subprocess.run(["sh", "-c", str(caught.value).partition("first: ")[2]], check=True)
     converted = ek.open_data(tmp_path / path.name.replace("a b", "a b-utf8"), stream=True)
     np.testing.assert_array_equal(converted.read(0, 200), [[i, i % 3] for i in range(200)])
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_one_note_per_column_that_is_left_out(tmp_path):
+    """Nothing labels the rows of a text read in blocks, so no note may say so."""
+    (tmp_path / "a.csv").write_text(
+        "day,kind,none,a,b\n" + "".join(f"2020-01-{i % 28 + 1:02},k{i % 3},,{i},{i % 7}\n" for i in range(300))
+    )
+    source = ek.open_data(tmp_path / "a.csv", stream=True)
+    assert not source.metadata.labels
+    empty, others = sorted(source.metadata.notes)
+    assert empty == "The column 'none' contains no values, so it was left out."
+    assert others.startswith("The columns 'day', 'kind' are not numeric, so they were left out: labels")

@@ -56,6 +56,8 @@ _FEWEST = 3
 _MARK = codecs.BOM_UTF8
 _OF_ALL_ROWS = frozenset({"row_names", "numbering_column", "missing_values", "empty_rows", "rounded_integers"})
 """Codes of notes that may hold for the first rows but not for all."""
+_OF_LABELS = frozenset({"labels", "dates_set_aside", "amounts_set_aside"})
+"""Codes of notes on columns that label the rows, which columns of a text in blocks never do."""
 
 
 @dataclass(frozen=True)
@@ -286,8 +288,8 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     body = _stored_bytes(stored, head[: layout.body].count(b"\n"))
     edges, indices, lines = index.pieces(opened, body, line_ends(stored[:body]) + 1)
     refuse_empty(edges[-1], len(numbers), name)
-    notes = [note for note in sample.metadata.notes if note.code not in _OF_ALL_ROWS]
-    notes += _left_out(page.columns, numbers)
+    notes = [note for note in sample.metadata.notes if note.code not in _OF_ALL_ROWS | _OF_LABELS]
+    notes += _left_out(page.columns, (*numbers, *empty))
     kept = {column: roles[column] for column in numbers} if padded_columns(roles) else {}
     metadata = Metadata(Path(state.path).name, column_names=numbers, notes=tuple(notes), column_roles=kept)
     return DelimitedRows(

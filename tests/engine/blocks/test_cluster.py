@@ -488,3 +488,14 @@ def test_a_stopped_scheduler_is_an_error(tmp_path):
         with pytest.raises(ClusterError, match=r"before block [1-8] of 40 .*was complete.* did not answer"):
             _sum_of(data, Cluster(client, patience=2.0))
         assert len((tmp_path / "passes").read_text()) == 1
+
+
+def test_an_asynchronous_client_is_refused(client, tmp_path):
+    np.save(tmp_path / "data.npy", table(500, 5))
+    with pytest.raises(ClusterError, match=r"client is asynchronous.*without asynchronous=True"):
+        asyncio.run(_decompose_with_asynchronous_client(client.scheduler.address, tmp_path / "data.npy"))
+
+
+async def _decompose_with_asynchronous_client(address, path):
+    async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
+        return ek.decompose(path, k=2, executor=client)

@@ -282,11 +282,11 @@ def find_cluster(executor: object, *, wanted: bool) -> Cluster | None:
         return None
     distributed = require("distributed", extra="dask", purpose="Dask clusters")
     if isinstance(executor, distributed.Client):
-        return Cluster(executor)
+        return _synchronous(executor)
     if executor not in (None, "dask"):
         raise ClusterError(f"executor={executor!r} is not valid. Use 'dask' or a dask.distributed Client.")
     try:
-        return Cluster(distributed.get_client())
+        return _synchronous(distributed.get_client())
     except ValueError as error:
         if executor is None:
             return None
@@ -295,6 +295,15 @@ def find_cluster(executor: object, *, wanted: bool) -> Cluster | None:
             "client first, for example client = dask.distributed.Client('tcp://scheduler:8786') or "
             "Client(LocalCluster())."
         ) from error
+
+
+def _synchronous(client: Any) -> Cluster:
+    if client.asynchronous:
+        raise ClusterError(
+            "The Dask client is asynchronous, so Eckart cannot wait for its results. Create a client without "
+            "asynchronous=True. In a coroutine, call Eckart in a thread with asyncio.to_thread."
+        )
+    return Cluster(client)
 
 
 @dataclass(frozen=True)

@@ -360,3 +360,13 @@ def test_names_never_steer_the_terminal(folder: Path) -> None:
     assert not any(mark in words for mark in ("\x1b]", "\x1b[2J", "\x07", "\u202e"))
     assert "eckart fit $'x\\x1b]0;title\\x07\\u202ey\\'s.csv'" in words
     assert "\x1b" not in (folder / "page.html").read_text()
+
+
+@pytest.mark.parametrize("command", ["plan", "rank", "fit"])
+def test_notes_in_json_name_options(command: str) -> None:
+    Path("a.csv").write_text("id,a,b,c\n" + "".join(f"{i + 100},{i % 7},{i * i % 11},{i % 5}\n" for i in range(50)))
+    more = {"plan": ["-k", "1"], "rank": ["--rules", "quick"], "fit": ["-k", "1", "-o", "m.eckart"]}
+    done = run(command, "a.csv", *more[command], "--json")
+    notes = [note for note in json.loads(done.stdout)["notes"] if "not analysed" in note]
+    assert len(notes) == 1
+    assert notes[0].endswith("To analyse it anyway, use --columns.")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -277,6 +278,43 @@ def test_an_encrypted_scheduler_without_certificates(numbers: np.ndarray) -> Non
     assert result.exit_code == 1
     assert "no certificate is configured" in result.stderr
     assert "DASK_DISTRIBUTED__COMM__TLS__CA_FILE" in result.stderr
+
+
+def test_a_scheduler_killed_between_passes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Dask logs tracebacks about its lost connection; users see one sentence about their run."""
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("eckart.cli.execution._CONNECT_SECONDS", 3)
+    np.save("a.npy", np.random.default_rng(0).standard_normal((4000, 60)))
+    file = ["--scheduler-file", "scheduler.json", "--no-dashboard"]
+    started = [["dask_scheduler", "--host", "127.0.0.1", "--port", "0"], ["dask_worker", "--nthreads", "1"]]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    processes = [subprocess.Popen([sys.executable, "-m", f"distributed.cli.{name[0]}", *name[1:], *file], **quiet)
+                 for name in started]  # fmt: skip
+
+    def kill() -> None:
+        while not Path(folder, "c", "read-000001").exists() and processes[0].poll() is None:
+            time.sleep(0.01)
+        processes[0].kill()
+
+    try:
+        while not Path("scheduler.json").exists():
+            time.sleep(0.1)
+        address = json.loads(Path("scheduler.json").read_text())["address"]
+        threading.Thread(target=kill, daemon=True).start()
+        options = ["--solver", "lanczos", "--memory", "800KB", "--checkpoint", "c", "--scheduler", address]
+        result = run("fit", "a.npy", "-k", "3", "-o", "m.eckart", *options)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    assert result.exit_code == 1
+    assert "The connection to the Dask scheduler was lost" in result.stderr
+    assert "repeat the call" in result.stderr
+    printed = result.stderr + capfd.readouterr().err
+    assert "Traceback" not in printed
+    assert "distributed" not in printed
 
 
 class TestProgress:

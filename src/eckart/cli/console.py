@@ -47,7 +47,7 @@ class Console:
     def document(self, **content: object) -> None:
         """One JSON document on standard output."""
         whole = {"eckart": __version__, "format": FORMAT, "command": self.command, **content}
-        click.echo(json.dumps(whole, indent=2, allow_nan=False))
+        click.echo(json.dumps(_in_options(whole), indent=2, allow_nan=False))
 
     def show(self, renderable: RenderableType, stream: IO[str]) -> None:
         """Rich text, with colours only if the terminal supports them, and lines of readable length."""
@@ -87,6 +87,15 @@ class Console:
                 self.say(f"Warning: {heard[-1]}")
             elif self.debug:
                 self.say(f"{warning.category.__name__}: {warning.message} ({warning.filename}:{warning.lineno})")
+
+
+def _in_options(content: object) -> object:
+    """The content of a JSON document with its notes worded for the command line."""
+    if isinstance(content, dict):
+        return {name: _in_options(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_in_options(value) for value in content]
+    return for_door(content, "cli") if isinstance(content, str) else content
 
 
 def report(message: str, color: bool | None = None) -> None:

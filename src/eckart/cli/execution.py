@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,13 +98,16 @@ def working(
             f"and {method} needs all rows at once. Use a table with fewer rows, or a method that "
             "reads in blocks, such as --method pca."
         )
-    with _client(execution.scheduler) as client, reporting_progress(console, what, execution.checkpoint) as reporter:
+    with (
+        _client(execution.scheduler, console) as client,
+        reporting_progress(console, what, execution.checkpoint) as reporter,
+    ):
         given = {"stream": True, "callback": reporter, "checkpoint": execution.checkpoint, "executor": client}
         yield {name: value for name, value in given.items() if name in takes and value is not None}
 
 
 @contextlib.contextmanager
-def _client(address: str | None) -> Iterator[Any]:
+def _client(address: str | None, console: Console) -> Iterator[Any]:
     """A client of the Dask scheduler at `address`, closed afterwards."""
     if address is None:
         yield None
@@ -112,14 +116,29 @@ def _client(address: str | None) -> Iterator[Any]:
     from eckart.errors import require
 
     distributed = require("distributed", extra="dask", purpose="Dask clusters")
+    with contextlib.nullcontext() if console.debug else _without_logs("distributed", "tornado", "asyncio"):
+        try:
+            asyncio.run(_greet(address))
+            client = distributed.Client(address, timeout=_CONNECT_SECONDS)
+        except Exception as error:
+            # Whatever another program than a scheduler answers: its bytes can even look like a message of terabytes
+            raise Failed(f"Cannot connect to a Dask scheduler at {address}: {_why_not(error, address)}") from error
+        with client:
+            yield client
+
+
+@contextlib.contextmanager
+def _without_logs(*packages: str) -> Iterator[None]:
+    """No log messages of these packages: Dask logs tracebacks about a lost scheduler, which Eckart reports itself."""
+    loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict if name.split(".")[0] in packages]
+    levels = [logger.level for logger in loggers]
     try:
-        asyncio.run(_greet(address))
-        client = distributed.Client(address, timeout=_CONNECT_SECONDS)
-    except Exception as error:
-        # Whatever another program than a scheduler answers: its bytes can even look like a message of terabytes
-        raise Failed(f"Cannot connect to a Dask scheduler at {address}: {_why_not(error, address)}") from error
-    with client:
-        yield client
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL + 1)
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 async def _greet(address: str) -> None:

@@ -260,7 +260,7 @@ class Cluster:
         block = self._failed(tasks.names)
         if type(error).__name__ == "KilledWorker":
             return ClusterError(
-                f"{block} killed its worker repeatedly: {error}. Allow the workers more memory, or "
+                f"{block} killed its worker repeatedly: {str(error).rstrip('.')}. Allow the workers more memory, or "
                 f"use smaller blocks with {MEMORY}, or smaller chunks."
             )
         failure = ClusterError(f"{block} failed on the cluster: {type(error).__name__}: {error}")

@@ -21,8 +21,8 @@ def heartbeat_probe() -> Callable[..., Any]:
         from distributed.metrics import time
 
         now = time()
-        silent = {worker: now - worker.last_seen for worker in dask_scheduler.workers.values()}
-        least = min(silent.values(), default=None)
+        silent = {worker: float(now - worker.last_seen) for worker in dask_scheduler.workers.values()}
+        least: float | None = min(silent.values(), default=None)
         lost = [worker for worker, seconds in silent.items() if seconds > patience]
         if least is None or least > patience or not lost or not dask_scheduler.worker_ttl:
             return least

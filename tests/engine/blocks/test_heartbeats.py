@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import eckart as ek
 from eckart.errors import ClusterError
 
 dask = pytest.importorskip("dask")
+pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 pytestmark = [
     pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="stops processes"),
@@ -21,12 +23,12 @@ pytestmark = [
 
 
 @contextlib.contextmanager
-def workers(number):
+def workers(number, **limits):
     """(client, processes) of a cluster on loopback; the processes run again at the end, so that they can be closed."""
     with (
         dask.config.set({"distributed.worker.profile.enabled": False}),
         distributed.LocalCluster(
-            n_workers=number, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+            n_workers=number, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50, **limits
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
@@ -69,6 +71,26 @@ def test_other_workers_repeat_the_blocks_of_a_stopped_one(path):
 
 def test_an_error_if_every_worker_is_stopped(path):
     with workers(2) as (client, processes):
-        named = r"before block \d+ of \d+ \(rows .*4 seconds .*no workers that answered.*Start the workers again"
+        named = r"before block \d+ of \d+ \(rows .*4 seconds .*no worker .*accepted tasks.*Start the workers again"
         with pytest.raises(ClusterError, match=named):
             ek.decompose(path, "svd", **options(client, processes))
+
+
+def _running(dask_scheduler):
+    return len(dask_scheduler.running)
+
+
+@pytest.mark.parametrize("kind", ["file", "array"])
+def test_an_error_if_every_worker_is_paused(path, kind):
+    """Dask pauses workers that use most of their memory; they send heartbeats, but start no tasks."""
+    fractions = {f"distributed.worker.memory.{name}": False for name in ("target", "spill", "terminate")}
+    data = path if kind == "file" else dask.array.from_array(np.load(path), chunks=(500, 40))
+    named = r"before block \d+ .*no worker .*accepted tasks.*more memory if Dask paused"
+    with (
+        dask.config.set(fractions | {"distributed.worker.memory.pause": 0.5}),
+        workers(1, memory_limit="100MB", processes=False, protocol="tcp") as (client, _),
+    ):
+        while client.run_on_scheduler(_running):
+            time.sleep(0.1)
+        with pytest.raises(ClusterError, match=named):
+            ek.decompose(data, "svd", **options(client) | {"memory": "2MB"})

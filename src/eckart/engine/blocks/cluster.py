@@ -198,7 +198,7 @@ class Cluster:
 
     def _wait(self, future: Any, tasks: _Tasks) -> Sums:
         """Wait for the result; raise an error if the cluster is gone for longer than `patience`."""
-        answered = time.monotonic()
+        idle_since: float | None = None
         while not future.done():
             with contextlib.suppress(Exception):  # a failed task is examined below
                 future.result(timeout=1.0)
@@ -206,8 +206,8 @@ class Cluster:
                 break
             silent = self._seconds_of_silence(tasks)
             now = time.monotonic()
-            answered = answered if silent is None else max(answered, now - silent)
-            if now - answered > self.patience:
+            idle_since = None if silent is not None else (now if idle_since is None else idle_since)
+            if max(silent or 0.0, now - (now if idle_since is None else idle_since)) > self.patience:
                 raise self._given_up(tasks)
         if future.status != "finished":
             raise self._explained(future, tasks)
@@ -218,33 +218,31 @@ class Cluster:
         if self.client.status != "running":
             return self._scheduler_lost(tasks)
         return ClusterError(
-            f"The run stopped before {tasks.first_open()} was complete, because for {self.patience:.0f} seconds the "
-            "Dask cluster had no workers that answered, or its scheduler did not answer. Start the workers again and "
-            f"repeat the call. To make a run resumable, use {CHECKPOINT}."
+            f"The run stopped before {tasks.first_open()} was complete, because for {self.patience:.0f} seconds no "
+            "worker of the Dask cluster accepted tasks, or its scheduler did not answer. Start the workers again, or "
+            "allow them more memory if Dask paused them, and repeat the call. To make a run resumable, use "
+            f"{CHECKPOINT}."
         )
 
     def _seconds_of_silence(self, tasks: _Tasks) -> float | None:
-        """Seconds since the last heartbeat of any worker; None without workers or without a scheduler that answers."""
+        """Seconds since the last heartbeat of any worker; None if none accepts tasks or the scheduler is silent."""
         if self.client.status != "running":
             return None
         try:
-            found = self._last_heartbeat() if tasks.heartbeats else math.nan
-            if found is None or not math.isnan(found):
-                return found
-            return 0.0 if self._ask(self.client.scheduler.ncores) else None
+            return self._last_heartbeat(tasks)
         except (OSError, TimeoutError, AttributeError, RuntimeError):
             return None
 
-    def _last_heartbeat(self) -> float | None:
-        """The seconds, None without workers, or NaN if the scheduler cannot run a function of this Python."""
-        options = {"client": self.client.id, "patience": self.patience}
+    def _last_heartbeat(self, tasks: _Tasks) -> float | None:
+        patience = self.patience if tasks.heartbeats else math.inf
+        options = {"client": self.client.id, "patience": patience}
         try:
             silent: float | None = self._ask(self.client._run_on_scheduler, heartbeat_probe(), **options)
         except (OSError, TimeoutError):
             raise
-        except Exception:  # noqa: BLE001 - whatever its unpickler raises
-            return math.nan
-        return silent
+        except Exception:  # noqa: BLE001 - a scheduler with another Python cannot run the function
+            return 0.0 if self._ask(self.client.scheduler.ncores) else None
+        return silent if tasks.heartbeats or silent is None else 0.0
 
     def _explained(self, future: Any, tasks: _Tasks) -> Exception:
         if self.client.status != "running":

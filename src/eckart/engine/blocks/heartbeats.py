@@ -1,7 +1,7 @@
-"""Heartbeats of Dask workers: a worker whose process is stopped keeps its connections, so Dask waits for it.
+"""Dask workers that are connected but compute nothing: Dask waits for them.
 
-Dask removes such a worker after `distributed.scheduler.worker-ttl`, by default five minutes. Nothing else would end a
-pass that needs one of its blocks.
+A worker whose process is stopped sends no heartbeats. Dask removes it after `distributed.scheduler.worker-ttl`, by
+default five minutes. A worker that uses too much of its memory is paused: it sends heartbeats, but starts no tasks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def heartbeat_probe() -> Callable[..., Any]:
-    """A function of the scheduler: seconds since the last heartbeat of any worker, or None without workers.
+    """A function of the scheduler: seconds since the last heartbeat of any worker; None if none accepts tasks.
 
     It also removes the workers that have not answered for `patience` seconds and that hold tasks of `client`, if other
     workers answer; they then repeat these tasks. It is sent by value, so that a scheduler without Eckart can run it.
@@ -21,7 +21,8 @@ def heartbeat_probe() -> Callable[..., Any]:
         from distributed.metrics import time
 
         now = time()
-        silent = {worker: float(now - worker.last_seen) for worker in dask_scheduler.workers.values()}
+        accepting = [w for w in dask_scheduler.workers.values() if w.status.name == "running" or w.executing]
+        silent = {worker: float(now - worker.last_seen) for worker in accepting}
         least: float | None = min(silent.values(), default=None)
         lost = [worker for worker, seconds in silent.items() if seconds > patience]
         if least is None or least > patience or not lost or not dask_scheduler.worker_ttl:

@@ -118,6 +118,21 @@ def _gather(other, columns, active, parts):  # type: ignore[no-untyped-def]
             parts[a, q] = source[active[a]] if q < size else 0.0
 
 
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
+def _load(row, stored):  # type: ignore[no-untyped-def]
+    """The stored entries of a row, padded with zeros, and a model of ones."""
+    x, model, inverse = row
+    for q in range(x.shape[0]):
+        x[q], model[q], inverse[q] = (stored[q] if q < stored.shape[0] else 0.0), 1.0, 1.0
+
+
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
+def _extrapolate(own, old, extrapolation, ahead):  # type: ignore[no-untyped-def]
+    """Put own + extrapolation (own - old), but no negative number, into `ahead`."""
+    for t in range(own.shape[0]):
+        ahead[t] = max(own[t] + extrapolation * (own[t] - old[t]), 0.0)
+
+
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def newton_rows(  # type: ignore[no-untyped-def]
     observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, steps, tol, old, extrapolation, score,
@@ -144,11 +159,9 @@ def newton_rows(  # type: ignore[no-untyped-def]
         padded = (size + _LANES - 1) // _LANES * _LANES
         x, model, inverse, weight = xs[:padded], models[:padded], inverses[:padded], weights[:padded]
         columns, parts = indices[first : first + size], gathered[:, :padded]
-        for t in range(k):
-            own[t] = begin[place, t]
-        for q in range(padded):
-            x[q], model[q], inverse[q] = (data[first + q] if q < size else 0.0), 1.0, 1.0
+        own[:] = begin[place]
         row = (x, model, inverse)
+        _load(row, data[first : first + size])
         for attempt in range(_ATTEMPTS):
             model_and_numerators(True, observed, row, columns, other, own, floor, numerators, totals)
             count, entering = 0, False
@@ -175,7 +188,6 @@ def newton_rows(  # type: ignore[no-untyped-def]
                 break
         if score:
             value = add_objective(value, True, x[:size], model, own, costs, ridge)
-        for t in range(k):
-            new[place, t] = own[t]
-            ahead[place, t] = max(own[t] + extrapolation * (own[t] - old[place, t]), 0.0)
+        new[place] = own
+        _extrapolate(own, old[place], extrapolation, ahead[place])
     return value, violation

@@ -10,7 +10,7 @@ import importlib
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,18 +206,15 @@ def is_off_host(data: object) -> bool:
     return type(data).__module__.startswith("cupyx.") or (is_array(data) and not is_numpy(data))
 
 
-def refuse_other_device(seen: Device, now: Device, what: str) -> None:
+def refuse_other_device(fitted: Matrix | Device, data: Matrix | Device, what: str) -> None:
     """Refuse data on another device than the one `what` was fitted on."""
+    seen, now = (place if isinstance(place, Device) else place_of(place) for place in (fitted, data))
     if seen != now:
-        _refuse(seen, now, what)
-
-
-def _refuse(seen: Device, now: Device, what: str) -> NoReturn:
-    raise InputError(
-        f"{what} was fitted on {seen}, but these data are on {now}. Eckart never copies data between "
-        f"devices automatically. Copy the data first, for example with {seen.way_there}, or fit again "
-        f"on {now}."
-    )
+        raise InputError(
+            f"{what} was fitted on {seen}, but these data are on {now}. Eckart never copies data between "
+            f"devices automatically. Copy the data first, for example with {seen.way_there}, or fit again "
+            f"on {now}."
+        )
 
 
 def to_host(data: Matrix) -> Matrix:

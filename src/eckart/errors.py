@@ -21,6 +21,8 @@ EckartWarning (UserWarning)
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 
 from eckart.documentation import document
@@ -318,3 +320,18 @@ def require(package: str, *, extra: str | None = None, purpose: str = "this") ->
         remedy = f"pip install 'eckart[{extra}]'" if extra else f"pip install {name}"
         message = f"The package {name!r} is required for {purpose}, but it is not installed. Install it with: {remedy}"
         raise MissingDependencyError(message) from error
+
+
+@contextmanager
+def translated(translate: Callable[[Exception], EckartError], *unchanged: type[Exception]) -> Iterator[None]:
+    """Raise `translate(error)` for any exception of the libraries inside; these raise too many types to list them.
+
+    Errors of Eckart pass unchanged, as do those of the types `unchanged`.
+    """
+    passing: tuple[type[Exception], ...] = (EckartError, *unchanged)
+    try:
+        yield
+    except passing:
+        raise
+    except Exception as error:
+        raise translate(error) from error

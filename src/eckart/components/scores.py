@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, namespace, place_of, refuse_other_device, to_numpy, unmasked
+from eckart.arrays import Array, astype, from_numpy, namespace, refuse_other_device, to_numpy, unmasked
 from eckart.engine.exponent import safe_exponents, times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, stored
@@ -140,5 +140,5 @@ def _on_device_of(array: Array, prototype: Array) -> Array:
     """`array` in the library and on the device of `prototype`: NumPy arrays are copied; anything else is refused."""
     if isinstance(array, np.ndarray):
         return from_numpy(array, prototype)
-    refuse_other_device(place_of(array), place_of(prototype), "The decomposition")
+    refuse_other_device(array, prototype, "The decomposition")
     return array

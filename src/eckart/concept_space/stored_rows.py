@@ -17,7 +17,6 @@ from eckart.arrays import (
     is_numpy,
     is_sparse,
     namespace,
-    place_of,
     refuse_other_device,
     to_numpy,
 )
@@ -196,7 +195,7 @@ def rows_of(geometry: Geometry, data: object) -> tuple[Rows, tuple[str, ...] | N
     opened = open_matrix(data)
     here = is_numpy(geometry.right)
     if not here:
-        refuse_other_device(place_of(geometry.right), place_of(opened.matrix.prototype), "The model")
+        refuse_other_device(geometry.right, opened.matrix.prototype, "The model")
     coordinates = project(geometry.d, data)
     return Rows(to_numpy(coordinates) if here else coordinates, opened), opened.metadata.row_names
 

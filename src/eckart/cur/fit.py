@@ -14,7 +14,7 @@ from typing import Unpack, get_args
 import numpy as np
 
 from eckart.aliases import Keywords
-from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, place_of, refuse_other_device
+from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, refuse_other_device
 from eckart.components.scores import reconstruct_from_components
 from eckart.cur.constants import DEFAULT_K, MOST_TRIED
 from eckart.cur.details import CURDetails
@@ -94,7 +94,7 @@ def project(decomposition: Decomposition, data: object) -> Array:
             "Use the same columns in the same order."
         )
     if not is_numpy(d.right):
-        refuse_other_device(place_of(d.right), place_of(matrix.prototype), "The decomposition")
+        refuse_other_device(d.right, matrix.prototype, "The decomposition")
     indices = np.asarray(details_of(d, CURDetails).columns)
     if isinstance(matrix.matrix if matrix.resident else None, DeviceCsr):
         entries = times_power_of_two(dense_columns(matrix.matrix, indices), -opened.exponent)

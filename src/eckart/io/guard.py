@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from eckart.engine.blocks.source import Block
-from eckart.errors import EckartError, FileError, InputError, MemoryBudgetError, ReadError
+from eckart.errors import EckartError, FileError, InputError, MemoryBudgetError, ReadError, translated
 from eckart.fingerprint import FileState
 from eckart.wording import MEMORY
 
@@ -64,18 +64,15 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
         raise ReadError(f"{where} {what} ({reason(error)}). {_REMEDY}") from error
 
 
-@contextmanager
-def reading_frame() -> Iterator[None]:
+def reading_frame() -> AbstractContextManager[None]:
     """Turn any exception of a data frame library into an InputError; the libraries do not agree on one either."""
-    try:
-        yield
-    except (EckartError, MemoryError, ImportError, Warning):
-        raise
-    except Exception as error:
-        raise InputError(
+    return translated(
+        lambda error: InputError(
             f"The data frame cannot be read ({reason(error)}). Convert its columns to plain numbers and texts, and "
             "leave out columns of other types."
-        ) from error
+        ),
+        MemoryError, ImportError, Warning,
+    )  # fmt: skip
 
 
 def reason(error: Exception) -> str:

@@ -25,7 +25,6 @@ from eckart.arrays import (
     is_numpy,
     is_sparse,
     namespace,
-    place_of,
     refuse_other_device,
     to_numpy,
 )  # fmt: skip
@@ -195,7 +194,7 @@ def on_device_of(d: Decomposition[KernelPCADetails], rows: Matrix) -> Decomposit
     if type(d.values) is type(prototype) and device(d.values) == device(prototype):
         return d
     if not is_numpy(d.values):
-        refuse_other_device(place_of(d.values), place_of(prototype), "The decomposition")
+        refuse_other_device(d.values, prototype, "The decomposition")
     details = details_of(d, KernelPCADetails)
     arrays = {name: getattr(details, name) for name in _ARRAYS}
     moved = {name: from_numpy(value, prototype) for name, value in arrays.items() if isinstance(value, np.ndarray)}

@@ -228,7 +228,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
                 f"{other.n_features_in_}. Only estimators with the same columns can be merged."
             )
         first, second = self._running, other._running
-        refuse_other_device(place_of(first.prototype), place_of(second.prototype), "This IncrementalPCA")
+        refuse_other_device(first.prototype, second.prototype, "This IncrementalPCA")
         count = first.scatter.count + second.scatter.count
         k = self._count(count, self.n_features_in_)
         scatter = merge(first.scatter, second.scatter, k)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from eckart.arrays import unmasked
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.rounded import is_long
 from eckart.engine.blocks.source import Block, Metadata, stack_blocks
-from eckart.errors import ClusterError, EckartError, InputError
+from eckart.errors import ClusterError, InputError, translated
 from eckart.fingerprint import unknown_state
 
 if TYPE_CHECKING:
@@ -117,18 +117,14 @@ def _is_of_dask(error: Exception) -> bool:
     return frames[-1].co_name == "sync" and frames[-1].co_filename.replace("\\", "/").endswith("distributed/utils.py")
 
 
-@contextlib.contextmanager
-def named_errors(what: str) -> Iterator[None]:
+def named_errors(what: str) -> AbstractContextManager[None]:
     """Turn any error of the graph or of its scheduler into a ClusterError that says what was computed."""
-    try:
-        yield
-    except EckartError:
-        raise
-    except Exception as error:
-        raise ClusterError(
+    return translated(
+        lambda error: ClusterError(
             f"Dask cannot compute {what}: {type(error).__name__}: {error}. Check that the array can "
             "be computed and that the cluster is running, then repeat the call."
-        ) from error
+        )
+    )
 
 
 def _in_row_chunks(data: Any) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from eckart.errors import EckartError, FileError, ParameterError, require
+from eckart.errors import FileError, ParameterError, require, translated
 from eckart.io.guard import reason
 from eckart.io.objects.arrow_stream import arrow_reader, reader_source
 from eckart.io.objects.batches import cursor_source
@@ -42,17 +42,16 @@ def database_source(place: str, key: str | None, row_names: str | None, memory: 
     if not place.startswith(_SERVERS) and not Path(place).is_file():
         raise FileError(f"{name} does not exist. Check the path.")
     opener = _postgresql if place.startswith(_SERVERS) else _duckdb if _is_duckdb(place) else _sqlite
-    try:
-        with opener(place, memory) as database:
-            query = database.query(key, name)
-            cursor = database.run(query)
-            if isinstance(database, Sqlite):
-                return cursor_source(cursor, row_names, memory)
-            return reader_source(arrow_reader(cursor), name, row_names, memory)
-    except EckartError:
-        raise
-    except Exception as error:
-        raise FileError(f"{name} cannot be read: {reason(error)}. Check the path, the table and the query.") from error
+
+    def unreadable(error: Exception) -> FileError:
+        return FileError(f"{name} cannot be read: {reason(error)}. Check the path, the table and the query.")
+
+    with translated(unreadable), opener(place, memory) as database:
+        query = database.query(key, name)
+        cursor = database.run(query)
+        if isinstance(database, Sqlite):
+            return cursor_source(cursor, row_names, memory)
+        return reader_source(arrow_reader(cursor), name, row_names, memory)
 
 
 def _shown(place: str) -> str:

@@ -17,7 +17,7 @@ from eckart.aliases import JsonObject
 from eckart.engine.blocks.dask_rows import as_block
 from eckart.engine.blocks.rounded import is_long
 from eckart.engine.blocks.source import Block, Metadata, RowSource
-from eckart.errors import EckartError, InputError
+from eckart.errors import InputError, translated
 from eckart.fingerprint import unknown_state
 from eckart.io.arrays.containers import Container, Hdf5, Zarr, check_inside
 from eckart.io.arrays.gaps import refuse_gaps
@@ -43,15 +43,14 @@ def _only_table(data: Any, names: list[str]) -> str | None:
 
 def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     """The rows of an array, or of the member `key` of a group, or of its only matrix."""
-    try:
-        return _opened(ShapedView(data) if lacks_shape(data) else data, key, memory)
-    except EckartError:
-        raise
-    except Exception as error:  # of h5py and Zarr, for example for objects whose file was closed
+
+    def unreadable(error: Exception) -> InputError:
+        """Of h5py and Zarr, for example for objects whose file was closed."""
         kind = "array" if hasattr(type(data), "shape") else "group"
-        raise InputError(
-            f"The {kind} cannot be read: {reason(error)}. Keep its file open, or pass its path."
-        ) from error
+        return InputError(f"The {kind} cannot be read: {reason(error)}. Keep its file open, or pass its path.")
+
+    with translated(unreadable):
+        return _opened(ShapedView(data) if lacks_shape(data) else data, key, memory)
 
 
 def _opened(data: Any, key: str | None, memory: int | None) -> RowSource:

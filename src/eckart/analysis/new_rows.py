@@ -137,11 +137,11 @@ def factors_of_new_rows(d: Decomposition, k: int, known: Spectrum, confidence: f
     varied = variances > 0
     unique = np.maximum(1 - (squares @ known.kept)[varied] / variances[varied], 0.0)
     shape = _shape(known, total, free, len(unique) - len(known.kept))
-    beside = float(unique @ unique) / max(float(unique.sum()), 1e-300) * known.freedom / free * (1 - 1 / shape)
-    inside = 0.0 if d.which == "smallest" else 2.0 * float(unique @ squares[varied].sum(axis=1)) / len(known.kept)
+    of_q = float(unique @ unique) / max(float(unique.sum()), 1e-300) * known.freedom / free * (1 - 1 / shape)
+    of_t2 = 0.0 if d.which == "smallest" else 2.0 * float(unique @ squares[varied].sum(axis=1)) / len(known.kept)
     # The mean of F(1, n - 1) rather than its first terms.
     further = 2 / (known.rows - 3)
-    return 1 + further * inside, (1 + further * beside) * _widened(shape, further, confidence)
+    return 1 + further * of_t2, (1 + further * of_q) * _widened(shape, further, confidence)
 
 
 def _shape(known: Spectrum, total: float, free: float, columns: int) -> float:

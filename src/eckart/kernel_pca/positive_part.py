@@ -23,6 +23,7 @@ import numpy as np
 
 from eckart.arrays import Array, namespace, to_numpy
 from eckart.engine.backends import orthogonal
+from eckart.engine.quadrature import lanczos_quadrature
 from eckart.kernel_pca.constants import LANCZOS_STEPS, RANDOM_VECTORS
 
 UNIT = float(np.finfo(np.float64).eps) / 2
@@ -125,29 +126,12 @@ def estimate_negative(apply: Callable[[Array], Array], start: Array) -> float:
     """Sum of the negative eigenvalues of A, without sign, by Lanczos quadrature with the columns of `start`."""
     xp = namespace(start)
     lengths = xp.sqrt(xp.sum(start * start, axis=0))
-    previous, current, beta = xp.zeros_like(start), start / lengths, xp.zeros_like(lengths)
-    diagonal, beside = [], []
-    for _ in range(min(LANCZOS_STEPS, start.shape[0] - 1)):
-        image = apply(current) - beta * previous
-        alpha = xp.sum(current * image, axis=0)
-        image = image - alpha * current
-        beta = xp.sqrt(xp.sum(image * image, axis=0))
-        diagonal.append(to_numpy(alpha))
-        beside.append(to_numpy(beta))
-        previous, current = current, image / xp.where(beta > 0, beta, xp.ones_like(beta))
-    weights = to_numpy(lengths) ** 2
+    rules = lanczos_quadrature(apply, start / lengths, min(LANCZOS_STEPS, start.shape[0] - 1))
     found = [
-        weight * _quadrature(np.array(a), np.array(b)[:-1])
-        for weight, a, b in zip(weights, np.transpose(diagonal), np.transpose(beside), strict=True)
+        square * float(weights @ np.maximum(-nodes, 0.0))
+        for square, (nodes, weights) in zip(to_numpy(lengths) ** 2, rules, strict=True)
     ]
     return float(np.mean(found))
-
-
-def _quadrature(diagonal: np.ndarray, beside: np.ndarray) -> float:
-    """e_1^T f(T) e_1, f(x) = max(-x, 0), for a tridiagonal T."""
-    tridiagonal = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
-    values, vectors = np.linalg.eigh(tridiagonal)
-    return float(vectors[0] ** 2 @ np.maximum(-values, 0.0))
 
 
 def random_columns(rng: np.random.Generator, size: int, prototype: Array) -> Array:

@@ -92,17 +92,17 @@ def _quarter(
 ) -> np.ndarray:
     """||A11 - A12 (A22)_k^+ A21||^2 for k = 0..most, from products with U and V alone."""
     above, below = table[out], table[kept]
-    held, beside, under, corner = above[:, far], above[:, near], below[:, far], below[:, near]
-    d = find_components(corner, "pca" if center else "svd", k=most, tol=1e-6, left=True)
+    a11, a12, a21, a22 = above[:, far], above[:, near], below[:, far], below[:, near]
+    d = find_components(a22, "pca" if center else "svd", k=most, tol=1e-6, left=True)
     values = np.asarray(d.values, dtype=np.float64)
     good = values > 1e-10 * max(float(values[0]), 1e-300)
     right, left = np.asarray(d.right, dtype=np.float64)[:, good], np.asarray(d.left, dtype=np.float64)[:, good]
-    rows = beside @ right - (np.asarray(d.mean, dtype=np.float64) @ right if d.mean is not None else 0.0)
-    columns = (under.T @ left) / values[good]
-    mean = np.asarray(under.mean(axis=0)).ravel() if center else np.zeros(len(far))
-    cross = np.einsum("ik,ik->k", held.T @ rows, columns) - rows.sum(axis=0) * (mean @ columns)
+    rows = a12 @ right - (np.asarray(d.mean, dtype=np.float64) @ right if d.mean is not None else 0.0)
+    columns = (a21.T @ left) / values[good]
+    mean = np.asarray(a21.mean(axis=0)).ravel() if center else np.zeros(len(far))
+    cross = np.einsum("ik,ik->k", a11.T @ rows, columns) - rows.sum(axis=0) * (mean @ columns)
     squares = (rows.T @ rows) * (columns.T @ columns)
-    total = _sum_of_squares(held, mean)
+    total = _sum_of_squares(a11, mean)
     steps = np.array([np.sum(squares[: k + 1, : k + 1]) for k in range(len(cross))])
     errors = np.full(most + 1, np.inf)
     errors[0] = total

@@ -8,10 +8,10 @@ the values.
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
 from eckart.arrays import from_numpy, to_numpy
 from eckart.engine.operator import Operator
+from eckart.engine.quadrature import lanczos_quadrature
 
 _VECTORS = 8
 _STEPS = 40
@@ -40,17 +40,12 @@ def with_estimated(
 
 
 def _quadrature(operator: Operator, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes and weights for several random vectors, together."""
     size = operator.shape[1]
-    steps, vectors = min(_STEPS, size), _VECTORS
-    now = rng.choice([-1.0, 1.0], (size, vectors)) / size**0.5
-    before, beta = np.zeros_like(now), np.zeros(vectors)
-    diagonal, beside = np.zeros((steps, vectors)), np.zeros((steps, vectors))
-    for step in range(steps):
-        image = to_numpy(operator.normal(from_numpy(now, operator.prototype))).astype(np.float64)
-        diagonal[step] = np.sum(now * image, axis=0)
-        image -= now * diagonal[step] + before * beta
-        beta = np.linalg.norm(image, axis=0)
-        beside[step] = beta
-        before, now = now, image / np.maximum(beta, 1e-300)
-    pairs = [linalg.eigh_tridiagonal(diagonal[:, j], beside[:-1, j]) for j in range(vectors)]
-    return np.concatenate([nodes for nodes, _ in pairs]), np.concatenate([found[0] ** 2 for _, found in pairs])
+    start = rng.choice([-1.0, 1.0], (size, _VECTORS)) / size**0.5
+
+    def apply(vectors: np.ndarray) -> np.ndarray:
+        return to_numpy(operator.normal(from_numpy(vectors, operator.prototype))).astype(np.float64)
+
+    rules = lanczos_quadrature(apply, start, min(_STEPS, size))
+    return np.concatenate([nodes for nodes, _ in rules]), np.concatenate([weights for _, weights in rules])

@@ -233,15 +233,15 @@ def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95)
     check_orthogonal(d, "T2 and Q")
     k = check_k(d, k)
     (known, rule), laws = _spectrum(d, k, _known_residuals(d, k)), gap_laws(d, k)
-    inside, beside = new_row_limits(known, confidence)
+    t2, q = new_row_limits(known, confidence)
     factors = factors_of_new_rows(d, k, known, confidence)
-    inside, beside = inside * factors[0], beside * factors[1]
+    t2, q = t2 * factors[0], q * factors[1]
     if laws is None:
-        return inside, beside * residual_noise(d, k)  # the noise of new rows is that of complete rows
+        return t2, q * residual_noise(d, k)  # the noise of new rows is that of complete rows
     # New rows have gaps like the fitted ones.
-    if math.isfinite(beside):
-        beside *= known.mean_q * laws.q_factor(confidence, typical=rule == MOMENTS_OF_Q) / q_fitted(known, confidence)
-    return inside * laws.t2_factor(len(known.kept), confidence), beside
+    if math.isfinite(q):
+        q *= known.mean_q * laws.q_factor(confidence, typical=rule == MOMENTS_OF_Q) / q_fitted(known, confidence)
+    return t2 * laws.t2_factor(len(known.kept), confidence), q
 
 
 def _residuals(d: Decomposition, k: int) -> Floats:

@@ -151,13 +151,13 @@ def polynomial_at(root: sp.Expr) -> Callable[[Element], sp.Expr]:
 def tidy_root(square: sp.Expr) -> sp.Expr:
     """sqrt(square), with nested roots simplified if possible.
 
-    >>> tidy_root(3 + 2 * sp.sqrt(2)), tidy_root(2 + sp.sqrt(5))
-    (1 + sqrt(2), sqrt(2 + sqrt(5)))
+    >>> tidy_root(3 + 2 * sp.sqrt(2)), tidy_root(2 + sp.sqrt(5)), tidy_root((3 + sp.sqrt(5)) / 2)
+    (1 + sqrt(2), sqrt(2 + sqrt(5)), 1/2 + sqrt(5)/2)
     """
     if square.has(sp.Float):
         return sp.sqrt(square)
     root = sp.sqrt(square)
-    return root if square.is_Rational else sp.radsimp(sp.sqrtdenest(root))
+    return root if square.is_Rational else sp.expand(sp.radsimp(sp.sqrtdenest(root)))
 
 
 def _signed_root(value: object, square: sp.Expr) -> sp.Expr:

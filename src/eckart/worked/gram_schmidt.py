@@ -94,7 +94,7 @@ def _column_step(a: sp.Matrix, before: dict[int, Value], rest: sp.Matrix, j: int
     terms = []
     for i, w in before.items():
         share = canonical(w.dot(column) / w.dot(w))
-        terms.append(f"({text_number(share)}) w_{i}")
+        terms.append(f"w_{i}" if share == 1 else f"({text_number(share)}) w_{i}")
         numbers.append(Equation(f"(w_{i} · a_{j + 1}) / (w_{i} · w_{i})", share))
     formula = f"w_{j + 1} = a_{j + 1}" + "".join(f" - {term}" for term in terms)
     numbers.append(Equation(f"w_{j + 1}", rest))

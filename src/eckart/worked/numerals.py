@@ -107,13 +107,15 @@ def decimal(value: object, digits: int = DIGITS) -> str:
 
     >>> decimal(2 + sp.sqrt(3)), decimal(sp.Rational(1, 3)), decimal(sp.Integer(58)), decimal(sp.I / 3)
     ('3.73205', '0.333333', '58', '0.333333i')
+    >>> decimal(sp.Rational(1, 2) - sp.I), decimal(-sp.I)
+    ('0.5 - i', '-i')
     """
     number = complex(sp.N(value, 30))
     if abs(number.imag) > 1e-25 * max(1.0, abs(number)):
         real = f"{number.real:.{digits}g}" if abs(number.real) > 1e-12 * abs(number) else ""
-        sign = "+" if real and number.imag > 0 else ""
-        size = re.sub(r"^(-?)1$", r"\1", f"{number.imag:.{digits}g}")  # i rather than 1i
-        return _localised(f"{real}{sign}{size}i")
+        size = re.sub(r"^1$", "", f"{abs(number.imag):.{digits}g}")  # i rather than 1i
+        sign = "-" if number.imag < 0 else "+" if real else ""
+        return _localised(f"{real} {sign} {size}i" if real else f"{sign}{size}i")
     text = f"{number.real:.{digits}g}"
     return "0" if float(text) == 0 or abs(number.real) < 1e-25 else _localised(text)
 

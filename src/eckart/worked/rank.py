@@ -122,10 +122,10 @@ def _elimination(a: sp.Matrix) -> tuple[tuple[Step, ...], sp.Matrix, list[int]]:
 
 def _closing(a: sp.Matrix, echelon: object, count: int) -> tuple[Step, ...]:
     zero = a.rows - count
+    if not count:
+        return (Step(tr("Every row is zero, so the rank is 0.")),)
     remark = ""
-    if zero and not count:
-        remark = tr("Every row is zero.")
-    elif zero:
+    if zero:
         remark = trn(
             "{n} row is zero, because it depends on the other rows.",
             "{n} rows are zero, because they depend on the other rows.",

@@ -141,9 +141,9 @@ def svd(given: object, k: int | None = None, *, form: str = "compact") -> Soluti
 def _factor_steps(parts: Factors, values: list[Value], left: sp.Matrix) -> list[Step]:
     rank = len(values)
     zero = parts.a.cols - rank
-    remark = trn(
+    remark = tr("All eigenvalues are 0, so the rank is 0.") if not rank else trn(
         "{n} eigenvalue is not zero, so the rank is {n}.", "{n} eigenvalues are not zero, so the rank is {n}.", rank
-    )
+    )  # fmt: skip
     if zero:
         null = trn(
             "The eigenvector for the eigenvalue 0 spans the null space of $A$.",
@@ -154,6 +154,12 @@ def _factor_steps(parts: Factors, values: list[Value], left: sp.Matrix) -> list[
     numbers = tuple(Equation(f"σ_{i}", value) for i, value in enumerate(values, 1))
     vectors = tuple(Equation(f"u_{i + 1}", left[:, i]) for i in range(rank))
     product = parts.approximation(rank)
+    left_vectors = Step(
+        tr("Left singular vectors: multiply $A$ by each right singular vector and divide by its singular value."),
+        "u_i = A v_i / σ_i",
+        vectors,
+        more=partial(product_steps, parts.a, parts.right, "(A V)") if parts.a.rows <= 8 else None,
+    )
     return [
         Step(
             tr("The singular values of $A$ are the square roots of these eigenvalues."),
@@ -161,12 +167,7 @@ def _factor_steps(parts: Factors, values: list[Value], left: sp.Matrix) -> list[
             numbers,
             remark,
         ),
-        Step(
-            tr("Left singular vectors: multiply $A$ by each right singular vector and divide by its singular value."),
-            "u_i = A v_i / σ_i",
-            vectors,
-            more=partial(product_steps, parts.a, parts.right, "(A V)") if parts.a.rows <= 8 else None,
-        ),
+        *([left_vectors] if rank else []),
         Step(
             tr("Check: the product equals the matrix."),
             "A = U Σ V^T = σ_1 u_1 v_1^T + …",

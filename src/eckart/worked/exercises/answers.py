@@ -14,7 +14,7 @@ from eckart.worked.exercises.arithmetic import Grid, Linear
 from eckart.worked.exercises.by_row import row_by_row
 from eckart.worked.exercises.cardinals import with_figures
 from eckart.worked.exercises.dyads import as_eigenvectors, as_factors
-from eckart.worked.exercises.formulas import identities
+from eckart.worked.exercises.formulas import approximants, identities
 from eckart.worked.exercises.meaning import Meaning, meaning, set_side
 from eckart.worked.exercises.rows import Row
 from eckart.worked.exercises.shares import without_shares
@@ -89,6 +89,7 @@ def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mod
     """All spellings of a text, each with the meanings that its spaces may have."""
     square = (one.value.rows for one in targets if one.form == "matrix" and one.value.rows == one.value.cols)
     text = identities(text, next(square, 2))
+    text = approximants(text, _approximation(targets))
     edges = any(target.form == "edges" for target in targets)
     triplets = any("sigma" in target.names and target.pairing for target in targets)
     if any("D" in target.names and target.form == "numbers" for target in targets):
@@ -96,6 +97,12 @@ def _candidates(text: str, targets: Sequence[Target]) -> Iterator[tuple[str, Mod
     for candidate in dict.fromkeys(spellings(as_factors(text) if triplets else text, edges=edges)):
         spaced = re.search(r"[\w)\]}][^\S\n]+[(\[{]|[)\]}][^\S\n]+[sc][qb]rt", candidate)
         yield from ((candidate, mode) for mode in (MODES if spaced else MODES[:3]))
+
+
+def _approximation(targets: Sequence[Target]) -> str:
+    """The name of the approximation of A that is asked for, A_2 or CUR; "" if there is none."""
+    names = (target.names[0] for target in targets if target.form == "matrix")
+    return next((name for name in names if re.fullmatch(r"A_\d|CUR", name)), "")
 
 
 def _rows(own: Statement, targets: Sequence[Target]) -> list[Row]:
@@ -111,7 +118,7 @@ def _rows(own: Statement, targets: Sequence[Target]) -> list[Row]:
 
 def _row(own: Statement, targets: Sequence[Target]) -> Row:
     found = meaning(own, targets) if own.label or own.after else Meaning()
-    found = _of_values(own, found, targets)
+    found = replace(found, targets=None) if _is_unknown(own, found, targets) else _of_values(own, found, targets)
     if own.either and (own.indices or any(targets[i].form == "set" for i in found.targets or ())):
         found = replace(found, targets=frozenset())
     said = tuple(own.equals), tuple(own.label), tuple(own.after)
@@ -133,6 +140,19 @@ def _of_values(own: Statement, found: Meaning, targets: Sequence[Target]) -> Mea
     if share is None or not _is_share(own, found, targets):
         return found
     return replace(found, targets=frozenset({share} if len(own.entries) == 1 else ()))  # those of all components
+
+
+def _is_unknown(own: Statement, found: Meaning, targets: Sequence[Target]) -> bool:
+    """Whether one number is a solution `x` of an equation, not an entry of one of several vectors x."""
+    letter = own.label[0] if len(own.label) == len(own.entries) == 1 and not own.has_vectors else None
+    if not isinstance(letter, Linear) or not re.fullmatch(r"x_?\d?", letter.symbol):
+        return False
+    return bool(found.targets) and all(_has_several(targets[i]) for i in found.targets or ())
+
+
+def _has_several(target: Target) -> bool:
+    """Whether several vectors of several entries are asked for."""
+    return target.form in COLUMNS and min(target.value.shape) > 1
 
 
 def _places(targets: Sequence[Target]) -> dict[str, int]:

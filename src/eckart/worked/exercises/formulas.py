@@ -133,6 +133,46 @@ def _repeated_root(factor: re.Match[str]) -> list[str]:
     return [root] * int(factor[6] or factor[7] or 1)
 
 
+_FIRST_TERM = r"(?:sigma|s)_?1\s*\*?\s*u_?1\s*\*?\s*v_?1\s*(?:\^T|')"
+_APPROXIMANT = re.compile(
+    rf"(?<![\w*)^+-])(?<![*^+-]\s)(?:A\s*≈\s*(?:{_FIRST_TERM}\s*[=≈]\s*)?|{_FIRST_TERM}\s*[=≈]\s*)(?=[-+\d./*\s]*[\[(])"
+)
+
+
+def approximants(text: str, name: str) -> str:
+    """The text with the name of an approximation for `A ≈ [..]` and, if its rank is 1, for its only term.
+
+    >>> approximants("A ≈ [1 2; 2 4]", "A_2"), approximants("sigma1*u1*v1' = [1 2; 2 4]", "A_1")
+    ('A_2 = [1 2; 2 4]', 'A_1 = [1 2; 2 4]')
+    """
+    if not name:
+        return text
+    return _APPROXIMANT.sub(lambda found: f"{name} = " if name[-1] == "1" or "u" not in found[0] else found[0], text)
+
+
+_APPROXIMATED = re.compile(
+    r"(?<![\w.)])(?:(\d*)\s*\*?\s*sqrt\s*(\()?(\d+)(?(2)\))(?:\s*/\s*(\d+))?|(\d+)/(\d+))[^\S\n]*"
+    r"\(\s*-?(\d+[.,]\d+)\s*\)"
+)
+
+
+def approximations(text: str) -> str:
+    """The text without the decimal in parentheses behind a root or a fraction that has this value.
+
+    >>> approximations("3 sqrt5 (6.71)"), approximations("d = 104/9 (11,56); k = 2"), approximations("sqrt5 (2,1)")
+    ('3 sqrt5', 'd = 104/9; k = 2', 'sqrt5 (2,1)')
+    """
+
+    def shown(found: re.Match[str]) -> str:
+        above, _, radicand, below, numerator, denominator, decimal = found.groups()
+        exact = int(above or 1) * int(radicand) ** 0.5 / int(below or 1) if radicand else int(numerator)
+        exact = exact / max(int(denominator), 1) if denominator else exact
+        same = abs(exact - float(decimal.replace(",", "."))) <= 0.01 * exact
+        return found[0].rpartition("(")[0].rstrip() if same else found[0]
+
+    return _APPROXIMATED.sub(shown, text)
+
+
 def roots_of_factors(text: str) -> str:
     """The text with the eigenvalues for a factored characteristic polynomial, unless it states them.
 

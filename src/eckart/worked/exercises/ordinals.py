@@ -6,6 +6,7 @@ import re
 
 from eckart.worked.exercises.cardinals import CARDINAL, number_of
 from eckart.worked.exercises.lexicon import ENOUGH, PLACES, SIDES
+from eckart.worked.exercises.operators import TIMES
 
 _WORDS = (
     r"first|prim[aoie]|primer[ao]?s?|перв(?:ый|ая|ое|ую|ые|ых|ой|ого|ому|ым|ыми|ом)",
@@ -19,6 +20,7 @@ _FIGURE = r"[1-9](?:st|nd|rd|th|[ao]|-?(?:й|я|ю|е|ый|ая|ой))"
 ORDINAL = rf"(?:{'|'.join(_WORDS)}|{_FIGURE})"
 _NOUN = "|".join(sorted((word for words in SIDES.values() for word in words.split()), key=len, reverse=True))
 _ARTICLE = r"(?:(?:from the|by the|the|d?[ae]?ll[ao]|da[li]|de[li]|de la|por la|il|el|la|las|le|los)\s)?"
+_VERB = "is|are|è|sono|es|son|это|являются"
 _LIST = re.compile(
     rf"(?i)(?<![\w-])({ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+{_ARTICLE}{ORDINAL})*)\s+({_NOUN})"
     r"(?:(?=\s*(?:[,;.()\n]|$|->))|(\s*:)(?=\s*(?:r|rho|corr\w*)(?:_?\d)?\b))"  # first column: r1 = ...
@@ -26,11 +28,21 @@ _LIST = re.compile(
 _EQUATED = re.compile(  # 4th row = 2 * 1st row - 2nd row, 4th row: (2, 1)
     rf"(?i)(?<![\w-])({_FIGURE})\s+({_NOUN})(?=\s*(?:[=+*-]|:\s*[(\[]))"
 )
-_COMBINED = re.compile(  # third row = 2 * first - second
-    rf"(?i)(?<![\w-])({ORDINAL})\s+({_NOUN})\s*=\s*((?:[-+*\d./()\s]|(?<=\d),(?=\d)|{ORDINAL}|{_NOUN}|{_ARTICLE})*{ORDINAL}(?:\s+(?:{_NOUN}))?)(?!\w)"
+_SIGNS = {
+    "*": rf"{TIMES}|per|por|на", "+": "plus|più|más|плюс|и", "-": "minus|meno|menos|минус",
+}  # fmt: skip
+_SIGN = "|".join(_SIGNS.values())
+_COMBINED = re.compile(  # third row = 2 * first - second, la terza è 2 volte la prima meno la seconda
+    rf"(?i)(?<![\w-])({ORDINAL})(?:\s+({_NOUN}))?(?:\s*=|\s+(?:is|es|è|равна))\s*"
+    rf"((?:[-+*\d./()\s]|(?<=\d),(?=\d)|(?<=\s)(?:{_SIGN})(?=\s)|{ORDINAL}|{_NOUN}|{_ARTICLE})*"
+    rf"(?:[-+*\d./)]|\s(?:{_SIGN}))\s*{_ARTICLE}{ORDINAL}(?:\s+(?:{_NOUN}))?)(?!\w)"
 )
 _AFTER = re.compile(  # las columnas segunda y cuarta
     rf"(?i)(?<![\w-])({_NOUN})\s+({ORDINAL}(?:\s*(?:,|ed?|y|и)\s+{ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
+)
+_STATED = re.compile(  # the most correlated column is the second, le colonne scelte sono la prima e la terza
+    rf"(?i)(?<![\w-])({_NOUN})((?:\s+[^\W\d_]+){{0,3}}\s+(?:{_VERB}))\s+{_ARTICLE}"
+    rf"({ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+{_ARTICLE}{ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
 )
 _ALONE = re.compile(  # the second (r = 0.98), the second; r1 = 0.98
     rf"(?i)(^|[;:,.\n]\s*){_ARTICLE}({ORDINAL})(?=\s*[(;]\s*(?:r|rho|corr\w*)(?:_?\d)?\s*[=:≈])"
@@ -64,6 +76,8 @@ def with_numbers(text: str) -> str:
     'row 3 = 1/2 row 1 - row 2'
     >>> with_numbers("column three"), with_numbers("basta il primo"), with_numbers("the first is enough")
     ('column 3', 'basta 1', '1 enough')
+    >>> with_numbers("le colonne scelte sono la prima e la terza; r = 0.5")
+    'le colonne scelte sono 1, 3; r = 0.5'
     >>> with_numbers("2-й столбец"), with_numbers("first column of V: (1, 2)")
     ('столбец 2', 'first column of V: (1, 2)')
     """
@@ -80,16 +94,20 @@ def with_numbers(text: str) -> str:
     )
     text = _EQUATED.sub(lambda found: f"{found[2]} {_number(found[1])}", text)
     text = _AFTER.sub(lambda found: f"{found[1]} {_numbers(found[2])}", text)
+    text = _STATED.sub(lambda found: f"{found[1]}{found[2]} {_numbers(found[3])}", text)
     return _LIST.sub(lambda found: f"{found[2]} {_numbers(found[1])}{';' if found[3] else ''}", text)
 
 
 def _combination(found: re.Match[str]) -> str:
     """`third row = 2 * first - second row` with the noun and the number of every row."""
-    noun = found[2]
+    noun = found[2] or "row"
+    body = found[3]
+    for sign, words in _SIGNS.items():
+        body = re.sub(rf"(?i)(?<!\S)(?:{words})(?!\S)", sign, body)
     named = re.sub(
         rf"(?i)(?<![\w-]){_ARTICLE}({ORDINAL})(?:\s+(?:{_NOUN}))?(?!\w)",
         lambda one: f"{noun} {_number(one[1])}",
-        found[3],
+        body,
     )
     return f"{noun} {_number(found[1])} = {named}"
 

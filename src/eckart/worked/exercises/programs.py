@@ -15,13 +15,20 @@ _CALL = re.compile(r"(?<![\w.])(?:np\.|numpy\.|sp\.|sympy\.)?"
 _VECTOR = re.compile(r"(?:(?:np\.|numpy\.)?array|c|list)?\s*[(\[](.*)[)\]]", re.DOTALL)
 _SCALED = re.compile(r"((?:[-+\d./\s*]|sqrt\(\d+\)|\(1/sqrt\(\d+\)\))*?)(?:(?:np\.|numpy\.)?array|c|list)?[(\[]")
 _COLUMNS = re.compile(r"<\s*(<[^<>]*>(?:\s*\|\s*<[^<>]*>)+)\s*>")
+_LINES = re.compile(r"<\s*(<[^<>|]*(?:\|[^<>|]*)+>(?:\s*,\s*<[^<>|]*(?:\|[^<>|]*)+>)+)\s*>")
 _ARGUMENT = re.compile(r"(nrow|ncol|byrow)\s*=\s*(\w+)")
 _RESHAPED = re.compile(r"(?:np\.|numpy\.)?array\(\s*\[([^\[\]()]*(?:\([^()]*\)[^\[\]()]*)*)\]\s*\)\s*\.\s*"
                        r"reshape\(\s*\(?\s*(-?\d+)\s*,\s*(-?\d+)\s*\)?\s*\)")  # fmt: skip
 _POWER = re.compile(r"(?<![\w.])(?:(?:np|numpy|linalg|LA)\.)*(?:MatrixPower|matrix_power|mpower)\s*"
                     r"[\[(]\s*([A-Z])\s*,\s*(\d)\s*[\])]")  # fmt: skip
 _VARIABLE = r"[^\W\d]\w*(?:\^T|')?"
-_UNPACKED = re.compile(rf"(?m)^[^\S\n]*({_VARIABLE}(?:\s*,\s*{_VARIABLE})+)\s*=\s*(?=[(\[]|np\.|array|c\()")
+_UNPACKED = re.compile(
+    rf"(?m)^[^\S\n]*([(\[{{]\s*)?({_VARIABLE}(?:\s*,\s*{_VARIABLE})+)(?(1)\s*[)\]}}])\s*=\s*(?=[(\[{{]|np\.|array|c\()"
+)
+_HEADED = re.compile(
+    r"(?im)^[^\S\n]*(?:svd|qr|eigensystem|singularvaluedecomposition|qrdecomposition)[^\S\n]*(?:[(\[]\w*[)\]])?"
+    r"[^\S\n]*[=:]+\s*(?=[(\[{])"
+)
 _VALUE = r"[-+]?(?:[\d.]|sqrt|cbrt)(?:[\d.^()*/+-]|sqrt|cbrt|\s(?=[-+*/])|(?<=[-+*/])\s)*"
 _DEFINED = re.compile(rf"(?<![\w^_'(,])([a-z])\s*=\s*({_VALUE})(?=\s*(?:[;,\n]|$|\.(?:\s|$)))")
 _LENGTH = re.compile(
@@ -59,12 +66,16 @@ def as_matrices(text: str) -> str:
 
 
 def columns_of_maple(text: str) -> str:
-    """The text with the columns of Maple as rows.
+    """The text with the columns and rows of Maple as plain rows.
 
     >>> columns_of_maple("V = <<1, 2>|<3, 4>>")
     'V = [1, 3; 2, 4]'
+    >>> columns_of_maple("V = <<1|2>, <3|4>>")
+    'V = [1, 2; 3, 4]'
     """
-    return _COLUMNS.sub(_of_columns, text)
+    plain = text.replace("⟨", "<").replace("⟩", ">")
+    text = plain if _COLUMNS.search(plain) else text
+    return _COLUMNS.sub(_of_columns, _LINES.sub(_of_lines, text))
 
 
 def with_values(text: str) -> str:
@@ -185,6 +196,11 @@ def _of_columns(found: re.Match[str]) -> str:
     return (_bracketed(rows) if len({*map(len, columns)}) == 1 else "") or found[0]
 
 
+def _of_lines(found: re.Match[str]) -> str:
+    rows = [[entry.strip() for entry in row.split("|")] for row in re.findall(r"<([^<>]*)>", found[1])]
+    return _bracketed(rows) or found[0]
+
+
 def _sized(arguments: list[str]) -> _Rows | None:
     """`Matrix(2, 2, [..])` of SymPy, and `Matrix(2, 2, [[..], [..]])` of Maple."""
     if len(arguments) != 3:
@@ -220,10 +236,10 @@ def _reshaped(found: re.Match[str]) -> str:
 
 
 def _unpacked(text: str) -> str:
-    """`u, s, vt = (a, b, c)` as three statements."""
-    place = 0
+    """`u, s, vt = (a, b, c)` as three statements, and `SVD = (a, b, c)` as the values alone."""
+    text, place = _HEADED.sub("", text), 0
     while found := _UNPACKED.search(text, place):
-        names = split(found[1])
+        names = split(found[2])
         place, end = found.end(), _line_end(text, found.end())
         values = split(text[found.end() : end])
         if len(values) == 1 and _closed(values[0], 1) == len(values[0]) - 1:

@@ -98,9 +98,15 @@ def _slashed(text: str) -> str:
     return _with_points(found) if found != text else text
 
 
+def _unbarred(text: str) -> str:
+    """`|r_1| = 0.5` as the number itself; a wrong sign is still wrong."""
+    return re.sub(r"\|\s*([a-z]+_?\d?)\s*\|(?=\s*[=:≈])", r"\1", text)
+
+
 _REWRITES: tuple[Callable[[str], str], ...] = (
     _mixed, _rooted, _with_points, _outside, _within, _single, _factors, _grouped, _grouped_decimals(" ", ","),
     _grouped_decimals(r"\.", ","), _grouped_decimals(",", r"\."), _ratio, with_products, with_nested_rows, _slashed,
+    _unbarred,
 )  # fmt: skip
 
 

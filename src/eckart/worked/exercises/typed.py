@@ -11,9 +11,16 @@ import unicodedata
 
 from eckart.errors import InputError
 from eckart.worked.exercises.arithmetic import DEEPEST
-from eckart.worked.exercises.formulas import exponentials, pseudo_inverses, roots_as_signs, roots_of_factors
+from eckart.worked.exercises.formulas import (
+    approximations,
+    exponentials,
+    pseudo_inverses,
+    roots_as_signs,
+    roots_of_factors,
+)
 from eckart.worked.exercises.inequalities import chains_as_lists
 from eckart.worked.exercises.layout import laid_out
+from eckart.worked.exercises.operators import with_signs
 from eckart.worked.exercises.ordinals import with_numbers
 from eckart.worked.exercises.programs import as_matrices, columns_of_maple, lengths, with_values
 from eckart.worked.messages import tr
@@ -125,12 +132,12 @@ def plain(text: str) -> str:
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
     text = _identifiers(_powers(re.sub(r"\|\|", "‖", text)))
     text = "\n".join(re.sub(r"^\s*\|([^|]*)\|\s*$", r"\1", line) for line in text.splitlines())
-    text = with_numbers(_without_results(text))
+    text = with_numbers(with_signs(_without_results(text)))
     text = re.sub(_WRAPPERS, "", re.sub(_PRODUCT, "", text), flags=re.IGNORECASE)
     text = re.sub(_QUOTIENT, "", re.sub(_SIDE, "", text))
     text = re.sub(_COLUMN, lambda found: "[" + "; ".join(re.findall(r"[^\s\[\],]+", found[1])) + "]", text)
     text = re.sub(r"(?<=[)\]}])(?<![^\W\d_]\))(?<!\+\))\s*(?:\^\s*(?:T|\(\s*T\s*\))|\.T\b|')", "'", text)
-    text = exponentials(_functions(roots_as_signs(text)))
+    text = approximations(exponentials(_functions(roots_as_signs(text))))
     text = re.sub(r"\+\s*/\s*-|\+-", "±", text).replace("**", "^")
     text = re.sub(r"(^|[=:,;\n>]|[^\W\d_]\s)\s*±\s*(?=[(\[{][^()\[\]{}]*[,;])", r"\1 ", text)  # a vector of either sign
     return with_values(roots_of_factors(pseudo_inverses(text)))

@@ -18,6 +18,7 @@ from eckart.worked.exercises.evidence import evident, is_weak
 from eckart.worked.exercises.knowledge import Knowledge
 from eckart.worked.exercises.mispaired import is_mispaired
 from eckart.worked.exercises.rows import Row
+from eckart.worked.exercises.surplus import contradiction
 from eckart.worked.exercises.targets import Target
 from eckart.worked.messages import tr
 
@@ -71,9 +72,15 @@ def _judged_reading(reading: Reading, targets: Sequence[Target], known: Knowledg
         pieces = evident(reading.said, found.pieces, targets, known, compare)
         evidence = _judged(_placed(pieces), targets) if pieces is not None else verdict
         verdict = min(evidence, verdict, key=lambda one: ORDER.index(one.status))
-    if verdict and is_mispaired(reading.said, targets):
-        verdict = Verdict(ALMOST, tr("The vectors are right, but in another order."))
-    return replace(verdict, cost=found.cost)
+    return replace(_overruled(verdict, reading.said, targets, known), cost=found.cost)
+
+
+def _overruled(verdict: Verdict, said: list[Row], targets: Sequence[Target], known: Knowledge | None) -> Verdict:
+    """The verdict, unless a right answer numbers or pairs its values wrongly."""
+    if verdict and is_mispaired(said, targets):
+        return Verdict(ALMOST, tr("The vectors are right, but in another order."))
+    wrong = contradiction(said, targets, known) if verdict else None
+    return verdict if wrong is None else wrong
 
 
 def _is_unpaired(found: Assignment, targets: Sequence[Target]) -> bool:

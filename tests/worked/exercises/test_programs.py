@@ -99,3 +99,12 @@ def test_matrices_of_maple_and_julia(answer: str) -> None:
 def test_a_transpose_among_several_names(last: str, right: bool) -> None:
     answer = f"U, S, V^T = [[-0.7071, -0.7071], [0.7071, -0.7071]], [13.4164, 4.4721], [[-0.3162, 0.9487], [{last}]]"
     assert bool(worked.exercise("svd", seed=6171).check(answer)) is right
+
+
+@pytest.mark.parametrize(("values", "status"), [((-9, -4), "right"), ((-4, -9), "almost")])
+def test_eigenvects_of_sympy(values: tuple[int, int], status: str) -> None:
+    # A = [-24 -30; 10 11]
+    first, second = values
+    answer = (f"[({first}, 1, [Matrix([\n[2],\n[-1]])]), ({second}, 1, [Matrix([\n[-3/2],\n[1]])])]; "
+              "A^3 = [-2724 -3990; 1330 1931]")  # fmt: skip
+    assert worked.exercise("diagonalize", seed=314).check(answer).status == status

@@ -35,6 +35,9 @@ _LENGTH = re.compile(
     r"(?<=/)\s*(?:(?:(?:(?:np|numpy|scipy|linalg|LA|la)\.)*[nN]orm)\s*[\[(]|(‖|\|\|))\s*"
     r"(?:(?:np\.|numpy\.)?array\s*\()?c?[\[({]([^\[\](){}‖|]*)[\])}]\)?'?\s*(?:,\s*2\s*)?(?(1)(?:‖|\|\|)(?:_2)?|[\])])"
 )
+_COLUMN = r"Matrix\(\s*\[(?:\s*\[[^\[\]]*\]\s*,?)+\s*\]\s*\)"
+_EIGENSPACE = rf"\(\s*(?:[^(),\[\]]|\([^()]*\))+,\s*\d+\s*,\s*\[\s*{_COLUMN}(?:\s*,\s*{_COLUMN})*\s*\]\s*\)"
+_EIGENVECTS = re.compile(rf"\[\s*{_EIGENSPACE}(?:\s*,\s*{_EIGENSPACE})*\s*\]")
 _BRACKET = re.compile(r"[(\[](?:[^()\[\]]|\([^()\[\]]*\))*[)\]]")
 
 _SINGLE = r"\s*[-+]?[\d./]+\s*"
@@ -63,6 +66,25 @@ def as_matrices(text: str) -> str:
         text = text[: found.start()] + shown + text[end + 1 :] if shown else text
         place = found.start() + len(shown) if shown else found.end()
     return _unpacked(text)
+
+
+def eigenspaces(text: str) -> str:
+    """The text with a pair for each vector in what `eigenvects` of SymPy prints.
+
+    >>> eigenspaces("[(-7, 1, [Matrix([[1], [1]])]), (9, 1, [Matrix([[3], [1]])])]")
+    'lambda = -7: (1, 1); lambda = 9: (3, 1)'
+    """
+    return _EIGENVECTS.sub(_paired, text)
+
+
+def _paired(found: re.Match[str]) -> str:
+    pairs: list[str] = []
+    for space in re.findall(_EIGENSPACE, found[0]):
+        value = split(space[1:])[0]
+        for column in re.findall(_COLUMN, space):
+            entries = re.findall(r"\[([^\[\]]*)\]", column)
+            pairs.append(f"lambda = {value}: ({', '.join(entry.strip() for entry in entries)})")
+    return "; ".join(pairs)
 
 
 def columns_of_maple(text: str) -> str:

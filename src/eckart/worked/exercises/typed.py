@@ -22,7 +22,7 @@ from eckart.worked.exercises.inequalities import chains_as_lists
 from eckart.worked.exercises.layout import laid_out
 from eckart.worked.exercises.operators import with_signs
 from eckart.worked.exercises.ordinals import with_numbers
-from eckart.worked.exercises.programs import as_matrices, columns_of_maple, lengths, with_values
+from eckart.worked.exercises.programs import as_matrices, columns_of_maple, eigenspaces, lengths, with_values
 from eckart.worked.messages import tr
 
 _PLAIN = str.maketrans({
@@ -99,7 +99,7 @@ def plain(text: str) -> str:
     >>> plain(r"$\frac{\sqrt{2}}{2}$"), plain("½√2"), plain("5×10⁻¹"), plain("λ₁ = 2 − √3")
     ('((sqrt(2))/(2))', '(1/2)sqrt2', '5*10^(-1)', 'lambda1 = 2 - sqrt3')
     """
-    text = re.sub(r"q\u0302|\\hat\s*\{?q\}?|\bq_?hat\b", "q'", laid_out(columns_of_maple(text)))
+    text = re.sub(r"q\u0302|\\hat\s*\{?q\}?|\bq_?hat\b", "q'", laid_out(columns_of_maple(eigenspaces(text))))
     text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_]\S*\s*[=≈:])", "; ", text)  # column 3 — q = ..
     text = re.sub(r"(?<=[\d)\]}%])[^\S\n]+[—–][^\S\n]+(?=[^\W\d_])", " это ", text)  # 3 — ранг
     text = re.sub(r"(?<=\d)[^\S\n]+[—–][^\S\n]+(?=[(\[])", ": ", text)  # для 4 — (0,6; 0,8)

@@ -18,6 +18,8 @@ _SIGN = r"[^\S\n]*(?:[<>]=?|[≤≥])[^\S\n]*"
 _CHAIN = re.compile(
     rf"(?<![\w^*/.<>=≤≥])(?<![<>=≤≥]\s){_NUMBER}[^\S\n]*%?(?:{_SIGN}{_NUMBER}[^\S\n]*%?)+(?![^\S\n]*[<>=≤≥]|[\w^*/])"
 )
+_SYMBOL = r"\|?[^\W\d_](?:ambda|igma)?_?\d\|?"
+_SYMBOLS = re.compile(rf"(?<![\w|]){_SYMBOL}(?:{_SIGN}{_SYMBOL})+(?![^\S\n]*[<>=≤≥≈]|\w)")  # |r3| > |r1|
 _NAMED = re.compile(rf"({_NUMBER})({_SIGN})(?=(\|?[^\W\d_]\w*\|?\s*[=≈]\s*({_NUMBER})))")
 
 
@@ -26,10 +28,12 @@ def chains_as_lists(text: str) -> str:
 
     >>> chains_as_lists("8 sqrt3 > 4 sqrt6 > sqrt(18), k = 2"), chains_as_lists("sqrt2 > 3")
     ('8 sqrt3, 4 sqrt6, sqrt(18), k = 2', 'sqrt2 > 3')
+    >>> chains_as_lists("|r3| > |r1|, so columns 1, 3")
+    ', so columns 1, 3'
     >>> chains_as_lists("r2 = 0.9 > r1 = 0.4"), chains_as_lists("r2 = 0.4 > r1 = 0.9")
     ('r2 = 0.9, r1 = 0.4', 'r2 = 0.4 > r1 = 0.9')
     """
-    return _NAMED.sub(_compared, _CHAIN.sub(_listed, text))
+    return _NAMED.sub(_compared, _CHAIN.sub(_listed, _SYMBOLS.sub("", text)))
 
 
 def _compared(found: re.Match[str]) -> str:

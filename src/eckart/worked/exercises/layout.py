@@ -6,6 +6,9 @@ Text in, text out, as in `typed`: a table becomes one statement per named column
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+
+from eckart.worked.exercises.lexicon import PLACES
 
 _PROMPT = re.compile(r"(?m)^[^\S\n]*(?:>>>|>>|julia>|>(?=\s)|In\s?\[\d*\]:|\.\.\.(?=\s))[^\S\n]*")
 _CALL = re.compile(
@@ -29,6 +32,51 @@ _NUMBER = re.compile(r"[-+−]?\d*[.,]?\d+(?:[eE][-+]?\d+)?")
 _NUMERIC = re.compile(r"[-+\d./,\s()\[\]√^*]|sqrt")
 
 
+_PLACED = re.compile(rf"(?i)(?<=[\d)])\s*\((?:{'|'.join(' '.join(PLACES.values()).split())})\s*(\d)\)")
+_SERIES = ("a b c d e f", "а б в г д е", "i ii iii iv v vi", "1 2 3 4 5 6")
+_LABEL = re.compile(r"(?<!\S)\(?([a-f]|[а-е]|[iv]{1,3}|[1-6])\)(?=\s)")
+
+
+def itemised(text: str) -> str:
+    """The text with a line for each part of an answer that is numbered a), b) or (i), (ii).
+
+    >>> itemised("a) 2 b) rows 1 and 2 c) [1 0; 0 1]"), itemised("(i) 3, 1 (ii) (1, 0)"), itemised("(3, b) 2")
+    ('2\\nrows 1 and 2\\n[1 0; 0 1]', '3, 1\\n(1, 0)', '(3, b) 2')
+    """
+    for series in _SERIES:
+        found = _labels(text, series.split())
+        if len(found) > 1 and not text[: found[0].start()].strip():
+            ends = [label.start() for label in found[1:]] + [len(text)]
+            return "\n".join(text[a.end() : b].strip() for a, b in zip(found, ends, strict=True))
+    return text
+
+
+def _labels(text: str, names: list[str]) -> list[re.Match[str]]:
+    """The labels of parts outside of brackets that follow each other in a series."""
+    found: list[re.Match[str]] = []
+    for label in _LABEL.finditer(text):
+        if label[1] == names[min(len(found), len(names) - 1)] and _is_closed(text[: label.start()]):
+            found.append(label)
+    return found
+
+
+def _in_order(text: str) -> str:
+    """The text without the places of values that are in their order.
+
+    >>> _in_order("z: 2 (row 1), 3 (row 2)"), _in_order("z: 2 (row 2), 3 (row 1)")
+    ('z: 2, 3', 'z: 2 (row 2), 3 (row 1)')
+    """
+    places = [0, *[int(found[1]) for found in _PLACED.finditer(text)]]
+    ordered = all(place in {1, before + 1} for before, place in pairwise(places))
+    return _PLACED.sub("", text) if ordered and max(places) > 1 else text
+
+
+def _is_closed(text: str) -> bool:
+    """Whether all brackets are closed, apart from those of labels such as `a)`."""
+    plain = _LABEL.sub("", text)
+    return all(plain.count(a) == plain.count(b) for a, b in ("()", "[]", "{}"))
+
+
 def laid_out(text: str) -> str:
     """The text with tables, prompts, bars and slashes as plain lines.
 
@@ -39,7 +87,7 @@ def laid_out(text: str) -> str:
     >>> laid_out("julia> det(A)\\n4.0"), laid_out("2×2 Matrix{Float64}:\\n 1.0  0.5\\n 0.5  1.0"), laid_out("**4**")
     ('det(A)\\n4.0', ' 1.0  0.5\\n 0.5  1.0', '4')
     """
-    text = _BOLD.sub(r"\1", _SIZE.sub("", _unframed(text)))
+    text = _BOLD.sub(r"\1", _SIZE.sub("", _unframed(_in_order(itemised(text)))))
     text = _CALL.sub("", _PROMPT.sub("", re.sub(r"(?m)^\s*>>>? *([A-Za-z]\w*) *$", r"\1 =", text)))
     text = _sentences(text)
     text = _STEPS.sub("", _SEQUENCE.sub("", text))

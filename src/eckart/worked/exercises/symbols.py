@@ -86,7 +86,7 @@ def normal(name: str) -> str:
 def _known(names: tuple[str, ...]) -> frozenset[str]:
     """The symbols of a target, with short synonyms such as PC."""
     short = [
-        other for name in names for other in SYNONYMS.get(name, "").split(", ") if 1 < len(other) < 4 or "_" in other
+        other for name in names for other in SYNONYMS.get(name, "").split(", ") if 1 < len(other) < 5 or "_" in other
     ]
     return frozenset(map(normal, (*names, *short)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SYNONYMS = {
     "eigenvalues": (
-        "eigvals, spectrum, spettro, espectro, спектр, evals, e-values, autovalor, autovalores, valores propios, "
+        "ev, eigvals, spectrum, spettro, espectro, спектр, evals, e-values, autovalor, autovalores, valores propios, "
         "собственные числа, собственное число, pares propios, eigenpares, eigenpairs, собственные пары, eigenvalores"
     ),
     "eigenvectors": (
@@ -30,7 +30,8 @@ SYNONYMS = {
     ),
     "error": "err, residual, погрешность",
     "Frobenius norm": (
-        "Frobenius error, Frobenius distance, error in Frobenius norm, errore in norma Frobenius, "
+        "distance, distanza, distancia, расстояние, Frobenius error, Frobenius distance, error in Frobenius norm, "
+        "errore in norma Frobenius, "
         "error en norma Frobenius, ошибка по норме Фробениуса, норма Фробениуса"
     ),
     "spectral norm": "spectral error, errore spettrale, norma spettrale, error espectral, norma espectral",

@@ -161,7 +161,8 @@ def _joined(found: re.Match[str]) -> str:
 
 
 def _powers(text: str) -> str:
-    """`A cubed` as A^3."""
+    """`A cubed` and `A*A*A` as A^3."""
+    text = re.sub(r"(?<![\w*])([A-Z])((?:\s*\*\s*\1){1,4})(?=\s*[=:])", lambda m: f"{m[1]}^{m[2].count('*') + 1}", text)
     text = re.sub(r"(?i)(?:the\s+|il\s+|el\s+)?(?:cube of|cubo d[ie]|куб)\s+([A-Z])(?!\w)", r"\1^3", text)
     text = re.sub(r"(?i)\s+(?:cubed|al cubo|в кубе|в третьей степени)(?!\w)", "^3", text)
     return re.sub(r"(?i)\s+(?:to the fourth|alla quarta|a la cuarta|в четв[её]ртой степени)(?!\w)", "^4", text)

@@ -29,7 +29,8 @@ _EQUATED = re.compile(  # 4th row = 2 * 1st row - 2nd row, 4th row: (2, 1)
     rf"(?i)(?<![\w-])({_FIGURE})\s+({_NOUN})(?=\s*(?:[=+*-]|:\s*[(\[]))"
 )
 _SIGNS = {
-    "*": rf"{TIMES}|per|por|на", "+": "plus|più|más|плюс|и", "-": "minus|meno|menos|минус",
+    "1/2*": "half(?: of)?|metà|la mitad|половина", "*": rf"{TIMES}|per|por|на",
+    "+": "plus|più|más|плюс|и", "-": "minus|meno|menos|минус",
 }  # fmt: skip
 _SIGN = "|".join(_SIGNS.values())
 _COMBINED = re.compile(  # third row = 2 * first - second, la terza è 2 volte la prima meno la seconda
@@ -42,7 +43,7 @@ _AFTER = re.compile(  # las columnas segunda y cuarta
 )
 _STATED = re.compile(  # the most correlated column is the second, le colonne scelte sono la prima e la terza
     rf"(?i)(?<![\w-])({_NOUN})((?:\s+[^\W\d_]+){{0,3}}\s+(?:{_VERB}))\s+{_ARTICLE}"
-    rf"({ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+{_ARTICLE}{ORDINAL})*)(?=\s*(?:[,;.()\n]|$|->))"
+    rf"({ORDINAL}(?:\s*(?:,|and|ed?|y|и)\s+{_ARTICLE}{ORDINAL})*)(?:(?=\s*(?:[,;.()\n]|$|->))|(\s*:))"
 )
 _ALONE = re.compile(  # the second (r = 0.98), the second; r1 = 0.98
     rf"(?i)(^|[;:,.\n]\s*){_ARTICLE}({ORDINAL})(?=\s*[(;]\s*(?:r|rho|corr\w*)(?:_?\d)?\s*[=:≈])"
@@ -94,7 +95,7 @@ def with_numbers(text: str) -> str:
     )
     text = _EQUATED.sub(lambda found: f"{found[2]} {_number(found[1])}", text)
     text = _AFTER.sub(lambda found: f"{found[1]} {_numbers(found[2])}", text)
-    text = _STATED.sub(lambda found: f"{found[1]}{found[2]} {_numbers(found[3])}", text)
+    text = _STATED.sub(lambda found: f"{found[1]}{found[2]} {_numbers(found[3])}{';' if found[4] else ''}", text)
     return _LIST.sub(lambda found: f"{found[2]} {_numbers(found[1])}{';' if found[3] else ''}", text)
 
 

@@ -19,3 +19,7 @@ def test_reduced_matrices_have_their_own_names() -> None:
     shown = [one for step in worked.rank("0 1; 2 4; 4 9") for one in step.numbers]
     assert [one.name for one in shown[:3]] == ["A", "A_1", "A_2"]
     assert shown[0].value.tolist() == [[0, 1], [2, 4], [4, 9]]
+
+
+def test_a_zero_matrix_says_its_rank_in_one_sentence() -> None:
+    assert "Every row is zero, so the rank is 0." in worked.rank("0 0; 0 0").text()

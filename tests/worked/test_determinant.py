@@ -33,3 +33,11 @@ def test_the_last_determinant_and_its_division_are_written_out() -> None:
     assert "det(A) = -(-30) / 3 = 10" in text
     assert "Products with a factor 0 are left out." in text
     assert "left out" not in worked.determinant("1 2 3; 4 5 6; 7 8 10").at("full").text()
+
+
+@pytest.mark.parametrize(("matrix", "line"), [
+    ("1/2 1 4; -2 -3 -1; 4 2 -2", "det(A) = 14 / (1/2) = 28"),
+    ("3sqrt(3) 1.8 -4; -2 -3 -1; 4 2 -2", "det(A) = (216 - 696√3/5) / (3√3) = -232/5 + 24√3"),
+])  # fmt: skip
+def test_a_divisor_that_is_not_a_whole_number_is_in_parentheses(matrix: str, line: str) -> None:
+    assert line in worked.determinant(matrix).at("full").text()

@@ -14,7 +14,7 @@ from eckart.documentation import document
 from eckart.worked.determinant_expansion import chio_steps, expansion_steps
 from eckart.worked.matrices import square
 from eckart.worked.messages import tr
-from eckart.worked.numerals import factor_text, text_number
+from eckart.worked.numerals import divisor_text, factor_text, text_number
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.written_out import written
 
@@ -112,7 +112,7 @@ def _last_written_out(work: sp.Matrix, sign: int, divisor: sp.Expr, value: sp.Ex
     if divisor == 1 and sign > 0:
         return expansion_steps(work, "det(A)")
     small, minus = sp.expand(work.det()), "-" if sign < 0 else ""
-    line = f"det(A) = {minus}{factor_text(small)} / {factor_text(divisor)} = {text_number(value)}"
+    line = f"det(A) = {minus}{factor_text(small)} / {divisor_text(divisor)} = {text_number(value)}"
     return (*expansion_steps(work, "det(B)"), *written([line]))
 
 

@@ -130,6 +130,16 @@ def factor_text(value: object) -> str:
     return f"({shown})" if shown.startswith("-") or " " in shown else shown
 
 
+def divisor_text(value: object) -> str:
+    """A number behind a division sign: anything but digits and a root of digits in parentheses.
+
+    >>> divisor_text(3), divisor_text(sp.sqrt(3)), divisor_text(3 * sp.sqrt(3)), divisor_text(sp.Rational(1, 2))
+    ('3', '√3', '(3√3)', '(1/2)')
+    """
+    shown = text_number(value)
+    return shown if re.fullmatch(r"√?\d+", shown) else f"({shown})"
+
+
 def product_text(*factors: object) -> str:
     """A product written out.
 

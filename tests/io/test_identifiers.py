@@ -66,6 +66,8 @@ CASES = {
     "a time that counts the rows": ("TIME", COUNTED, True),
     "half seconds": ("time", COUNTED / 2, False),
     "individuals with several rows": ("individual", np.repeat(np.arange(100), 4) + 1.0, True),
+    "an identifier with gaps": ("identifier", 4 + 3 * COUNTED, True),
+    "row names of R": ("Row.names", COUNTED + 1, True),
     "another name": ("height", COUNTED, False),
 }
 

@@ -43,9 +43,9 @@ _THINGS = (
     "patient|person|product|record|respondent|sample|session|station|store|student|subject|ticket|transaction|user"
 )
 _IDENTITY = re.compile(
-    rf"(?i:id|ids|uid|uuid|guid|ssn|.*[_ .-](id|uid|uuid|guid)|({_THINGS})id)|.*[a-z]I[Dd]"
+    rf"(?i:id|ids|identifiers?|uid|uuid|guid|ssn|.*[_ .-](id|uid|uuid|guid)|({_THINGS})id)|.*[a-z]I[Dd]"
 )  # not humidity, acid
-_INDEX = re.compile(rf"(?i:index|idx|key|rownames?|.*[_ .-]key|(serial|{_THINGS})[_ .-]?(no|nr|num|number))")
+_INDEX = re.compile(rf"(?i:index|idx|key|row[_ .-]?names?|.*[_ .-]key|(serial|{_THINGS})[_ .-]?(no|nr|num|number))")
 _CASE = re.compile(
     r"(?i:obs|observation|case|record|serial|respondent|participant|subject|patient|person|individual|household|pupil|"
     r"student|customer)"

@@ -12,7 +12,7 @@ from eckart.analysis.square_tables import recognise
 from eckart.cli import main
 from eckart.components.pairs import OF_PAIRS
 from eckart.engine.blocks.source import MemorySource
-from eckart.errors import InputError, MissingValuesError
+from eckart.errors import DataWarning, InputError, MissingValuesError
 
 NAMES = [f"place {i}" for i in range(9)]
 
@@ -223,3 +223,24 @@ def test_no_row_of_pairs_is_said_to_dominate() -> None:
     found = ek.analyze(links)
     assert any("like a matrix of links" in note for note in found.decomposition.notes)
     assert not any("alone accounts for" in note for note in found.decomposition.notes)
+
+
+@pytest.mark.parametrize(("rounded", "share"), [(None, None), (3, "rounded"), (0, "Compare distances with care")])
+def test_distances_between_no_points_have_a_note_and_no_warning_about_kernels(rounded, share, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = distances() if rounded is None else distances().round(rounded)
+    table.to_csv("apart.csv")
+    found = CliRunner().invoke(main, ["report", "apart.csv"])
+    text = " ".join(found.output.split())
+    assert found.exit_code == 0
+    assert "kernel is indefinite" not in text
+    assert ("negative eigenvalues sum to" in text) is (share is not None)
+    assert share is None or share in text
+
+
+def test_other_kernels_keep_their_warning() -> None:
+    rows, noise = np.random.default_rng(1).normal(size=(9, 3)), np.random.default_rng(2).normal(size=(9, 9))
+    kernel = rows @ rows.T + 0.05 * (noise + noise.T)
+    with pytest.warns(DataWarning, match="The kernel is indefinite"):
+        found = ek.analyze(kernel, method="kernel_pca", kernel="precomputed")
+    assert not any("distances between points" in note for note in found.decomposition.notes)

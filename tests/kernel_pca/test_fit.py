@@ -518,3 +518,11 @@ def test_what_float32_tiles_cannot_prove_is_computed_in_float64():
     assert d.certificate.proved
     assert np.all(d.certificate.lower**2 <= exact * (1 + 1e-13))
     assert np.all(exact * (1 - 1e-13) <= d.certificate.upper**2)
+
+
+def test_a_kernel_without_positive_eigenvalues_is_refused_in_words():
+    points = np.random.default_rng(4).normal(size=(9, 2))
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+    for solver in ("auto", "dense", "arpack"):
+        with pytest.raises(InputError, match=r"\(there are no significant positive eigenvalues\)"):
+            ek.KernelPCA(2, kernel="precomputed", eigen_solver=solver).fit(distances)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from eckart.aliases import Keywords
+from eckart.analysis import square_tables
 from eckart.analysis.analysis import Analysis
 from eckart.analysis.clusters import Clusters, clusters
 from eckart.analysis.column_roles import column_roles
@@ -23,7 +24,6 @@ from eckart.analysis.recommendation import (
     recommend,
     why_these,
 )
-from eckart.analysis.square_tables import NO_DIAGONAL, answer_for_pairs, inner_products, lacks_diagonal, recognise_for
 from eckart.analysis.unusual import Outliers, dominant_rows, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
@@ -176,9 +176,10 @@ def _of_table(
     _refuse_too_wide(table)
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
     problem = _problem(table, method, ranks, options)
-    d, choice = _decompose_and_choose(
-        problem.table, problem.method, problem.options, problem.ranks, requested=requested
-    )
+    with square_tables.negative_eigenvalues_noted(problem.notes):
+        d, choice = _decompose_and_choose(
+            problem.table, problem.method, problem.options, problem.ranks, requested=requested
+        )
     metadata = getattr(problem.table, "metadata", Metadata())
     matrix, lines = _matrix_of(problem.table), None
     if problem.method.name == "pca" and isinstance(matrix, np.ndarray):
@@ -187,8 +188,9 @@ def _of_table(
     # those of the decomposition, because they also state whether a triangle was filled in.
     known = {"numbering_column"} if lines is not None else set()
     known |= {code_of(note) for note in problem.notes}
+    of_pairs = (*problem.notes, *square_tables.not_euclidean(d, problem.notes))
     found = [note for note in d.notes if code_of(note) not in known]
-    d = replace(d.on_host(), notes=(*note_on_lines(lines, metadata), *problem.notes, *found))
+    d = replace(d.on_host(), notes=(*note_on_lines(lines, metadata), *of_pairs, *found))
     kept = {**problem.options, "method": problem.method.name}
     return _assemble(
         d, choice, metadata, sparse_to_host(matrix), labels | dict(metadata.labels), kept, requested=requested
@@ -211,9 +213,9 @@ def _problem(
 ) -> _Problem:
     """The table as it is; if it has distances, and the user chose no method, the inner products behind them."""
     chosen = method if isinstance(method, Method) else get_method(method or "pca")
-    square = recognise_for(chosen.name, table)
+    square = square_tables.recognise_for(chosen.name, table)
     if square is None:
-        _refuse_triangle(table, chosen, options)
+        square_tables.refuse_triangle(table, chosen.name, options)
         return _Problem(table, chosen, options, ranks)
     if square.kind in OF_PAIRS and ranks == "auto":
         ranks = None  # rules about noise need rows that are observations
@@ -221,13 +223,7 @@ def _problem(
         return _Problem(square.source, chosen, options, ranks, (square.note(chosen.name),))
     note = f"{square.what} The report shows its principal coordinates (classical multidimensional scaling)."
     chosen, options = get_method("kernel_pca"), _scaling_options(table, options)
-    return _Problem(inner_products(square.source), chosen, options, ranks, (Note(square.kind, note),))
-
-
-def _refuse_triangle(table: DataSource, method: Method, options: Keywords) -> None:
-    """Refuse one triangle of a square matrix without its diagonal, unless its gaps are to be imputed."""
-    if method.name in ("pca", "svd") and options.get("missing", "error") == "error" and lacks_diagonal(table):
-        raise InputError(NO_DIAGONAL)
+    return _Problem(square_tables.inner_products(square.source), chosen, options, ranks, (Note(square.kind, note),))
 
 
 def _refuse_too_wide(table: DataSource) -> None:
@@ -356,7 +352,7 @@ def _outliers(d: Decomposition, advice: Recommendation, matrix: object) -> Outli
 
 def _why_none(d: Decomposition, matrix: object, *, meaningless: bool) -> str | None:
     """Why no number of components is recommended for this kind of table; None if one may be."""
-    of_pairs = answer_for_pairs(map(code_of, d.notes), matrix) if d.method == "pca" else None
+    of_pairs = square_tables.answer_for_pairs(map(code_of, d.notes), matrix) if d.method == "pca" else None
     return of_pairs or (_NO_COMPONENTS if meaningless else None)
 
 

@@ -6,7 +6,9 @@ distances (Gower, 1966). Kernel PCA of B gives their principal coordinates (clas
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,8 +16,10 @@ import numpy as np
 from eckart.arrays import Floats
 from eckart.components.pairs import OF_PAIRS, Pairs, has_shape_of_pairs, pairs_of
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata
+from eckart.errors import DataWarning, InputError
 from eckart.formatting import counted, percent
-from eckart.notes import Note
+from eckart.notes import Note, code_of
+from eckart.result import Decomposition
 
 _COMPLETED = "Only one of its triangles was given; the other one was filled in by symmetry."
 NO_DIAGONAL = (
@@ -27,6 +31,8 @@ _OF_GAPS = ("missing_values", "empty_rows", "empty_columns")
 """Codes of notes that do not hold for the completed table."""
 _MOST_EIGENVALUES = 1000
 """Rows of a correlation matrix whose eigenvalues take less than a second."""
+_LEAST_NEGATIVE, _ROUNDED = 1e-6, 0.01
+"""Sums of negative eigenvalues, relative to that of the positive ones: below the first, they are rounding errors."""
 _TARGET = 0.9
 """Explained share that the answer counts components for."""
 
@@ -128,6 +134,12 @@ def lacks_diagonal(source: DataSource) -> bool:
     return not _known_diagonal(square) and _implied_diagonal(np.nan_to_num(square)) is None
 
 
+def refuse_triangle(table: DataSource, method: str, options: Mapping[str, object]) -> None:
+    """Refuse one triangle of a square matrix without its diagonal, unless its gaps are to be imputed."""
+    if method in ("pca", "svd") and options.get("missing", "error") == "error" and lacks_diagonal(table):
+        raise InputError(NO_DIAGONAL)
+
+
 def _known_diagonal(square: Floats) -> bool:
     return not np.isnan(square.diagonal()).any()
 
@@ -182,6 +194,32 @@ def _with_missing_column(matrix: Floats, rows: tuple[str, ...], columns: tuple[s
 def _bordered(matrix: Floats, above: int, left: int) -> Floats:
     """The matrix with an empty row above or below it, and an empty column to its left or right."""
     return np.pad(matrix, ((above, 1 - above), (left, 1 - left)), constant_values=np.nan)
+
+
+@contextmanager
+def negative_eigenvalues_noted(notes: Sequence[Note]) -> Iterator[None]:
+    """Without the warning of kernel PCA about an indefinite kernel, if it is computed from distances."""
+    with warnings.catch_warnings():
+        if _of_distances(notes):
+            warnings.filterwarnings("ignore", "The kernel is indefinite", DataWarning)
+        yield
+
+
+def _of_distances(notes: Sequence[Note]) -> bool:
+    return any(code_of(note) == "distances" for note in notes)
+
+
+def not_euclidean(d: Decomposition, notes: Sequence[Note]) -> tuple[Note, ...]:
+    """A note on principal coordinates of distances that no points have exactly."""
+    share = getattr(d.details, "negative_share", 0.0)
+    if not _of_distances(notes) or share < _LEAST_NEGATIVE:
+        return ()
+    cause = "Distances that are rounded have such small shares." if share < _ROUNDED else "Compare distances with care."
+    text = (
+        "These are not exactly the distances between points: negative eigenvalues sum to "
+        f"{percent(share, 2)} of the positive ones, and the coordinates leave them out. {cause}"
+    )
+    return (Note("not_euclidean", text, {"share": share}),)
 
 
 def inner_products(source: DataSource) -> MemorySource:

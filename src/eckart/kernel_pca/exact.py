@@ -287,12 +287,12 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
     lowest = min(float(values.min(initial=0.0)), found.smallest)
     level = settings.significant * max(largest, -lowest)
     if -lowest > max(level, 1e-10) and (values.min() < -level or largest <= level or settings.everything):
-        if found.solution.spectrum is not None:
+        if largest <= level:
+            share = "there are no significant positive eigenvalues"
+        elif found.solution.spectrum is not None:
             share = f"their sum is {percent(found.part.negative_share, 2)} of the sum of the positive eigenvalues"
-        elif largest > 0:
-            share = f"the lowest is {percent(-lowest / largest, 2)} of the largest eigenvalue in absolute value"
         else:
-            share = "there are no positive eigenvalues"
+            share = f"the lowest is {percent(-lowest / largest, 2)} of the largest eigenvalue in absolute value"
         raise InputError(
             f"There are significant negative eigenvalues ({share}), so the kernel is not positive "
             "semi-definite and is not an inner product. Choose another kernel, other kernel "

@@ -628,3 +628,13 @@ def test_remarks_below_a_table_are_refused_without_calling_them_a_header(read: A
     with pytest.raises(FileError, match=word) as refused:
         read("a,b,c\n1,2,3\n4,5,7\n2,2,9\n" + "Source: office\n" * lines)
     assert "header=" not in str(refused.value)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_single_quotes_around_all_names_are_removed(tmp_path: Path, stream: bool) -> None:
+    path = tmp_path / "quoted.csv"
+    path.write_text("'OBS','GPA','it''s'\n1,2.5,3\n2,3.5,4\n3,2.0,9\n")
+    found = ek.open_data(path, stream=stream).metadata.column_names
+    assert found == ("OBS", "GPA", "it''s")
+    path.write_text("'OBS',GPA,x\n1,2.5,3\n2,3.5,4\n3,2.0,9\n")
+    assert ek.open_data(path, stream=stream).metadata.column_names == ("'OBS'", "GPA", "x")

@@ -25,6 +25,14 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     return _names_numbers(first, body, words, decimal)
 
 
+def without_single_quotes(names: list[str]) -> list[str]:
+    """The names without single quotes, if all names have them: some programs quote the header in this way only."""
+    known = [name.strip() for name in names if name.strip()]
+    if not known or not all(len(name) > 2 and name[0] == name[-1] == "'" for name in known):
+        return names
+    return [name.strip().strip("'") for name in names]
+
+
 def _names_numbers(first: list[str], body: list[list[str]], words: list[bool], decimal: str) -> bool:
     """Whether the first record names the columns of numbers below it, or contains their scale, such as wavelengths."""
     columns = [_present(body, j) for j in range(len(first))]

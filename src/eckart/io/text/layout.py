@@ -12,7 +12,7 @@ from typing import NamedTuple, NoReturn
 from eckart.errors import FileError, ParameterError
 from eckart.formatting import counted
 from eckart.io.text.cells import is_grouped, is_number, is_value
-from eckart.io.text.header import has_header
+from eckart.io.text.header import has_header, without_single_quotes
 from eckart.io.text.records import MAX_RECORD, record_end, refuse_long, split
 from eckart.notes import Note
 from eckart.wording import DECIMAL_COMMA, HEADER, assigned, either
@@ -134,7 +134,8 @@ def _sniffed(data: bytes, options: TextOptions, name: str) -> Layout:
     notes = _notes(decimal, len(comments), given=given)
     if _is_header(rows, decimal, options.header):
         body = min(record_end(data, start) + 1, len(data))
-        return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
+        names = without_single_quotes(rows[0])
+        return Layout(data, delimiter, decimal, names, body, rows[1:], notes + _doubt(rows[0], decimal))
     header = _comment_header(comments, len(rows[0]), delimiter)
     if (header, options.header) == (None, None):
         notes.append(

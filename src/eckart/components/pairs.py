@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -39,6 +40,8 @@ _SAMPLE = 200
 """Rows that are compared with all others."""
 _DIFFERENT = 0.1
 """Squared distance of two rows, relative to the sum of their squared norms, above which they are not equal."""
+_BLOCK = 256
+"""Rows that are compared at once."""
 _CONTRADICTED = 0.05
 """Share of the pairs that may be 0 although their rows differ: dissimilarities that people judge are not exact."""
 
@@ -69,15 +72,20 @@ def has_shape_of_pairs(matrix: object) -> TypeGuard[np.ndarray]:
 
 
 def pairs_of(matrix: object) -> Pairs | None:
-    """What a square matrix contains; None if it is not symmetric."""
+    """What a square matrix contains; None if it is not symmetric. Blocks of rows are compared, without other copies."""
     if not has_shape_of_pairs(matrix) or not _may_be_symmetric(matrix):
         return None
-    matrix = np.asarray(matrix, np.float64)
-    if not _symmetric(matrix):
+    low, high = float(matrix.min()), float(matrix.max())  # NaN if an entry is
+    size = max(high, -low)
+    if not (np.isfinite(size) and low < high and _symmetric(matrix, size)):
         return None
-    size, diagonal = float(np.abs(matrix).max()), np.diagonal(matrix)
-    if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= len(matrix):
-        return Pairs("distances", _DISTANCES) if _may_be_distances(matrix) else Pairs("symmetric", _LINKS)
+    return _by_diagonal(matrix, np.diagonal(matrix).astype(np.float64), low, size)
+
+
+def _by_diagonal(matrix: np.ndarray, diagonal: Floats, low: float, size: float) -> Pairs:
+    """What a symmetric matrix contains, from its diagonal and its smallest and largest value."""
+    if np.abs(diagonal).max() <= _CLOSE * size and low >= 0 and np.count_nonzero(matrix) >= len(matrix):
+        return Pairs("distances", _DISTANCES) if _may_be_distances(matrix, size) else Pairs("symmetric", _LINKS)
     if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
         return Pairs("correlations", _CORRELATIONS)
     return Pairs("symmetric", _SYMMETRIC)
@@ -96,22 +104,31 @@ def _may_be_symmetric(matrix: np.ndarray) -> bool:
     )
 
 
-def _may_be_distances(matrix: Floats) -> bool:
+def _blocks(matrix: np.ndarray) -> Iterator[slice]:
+    return (slice(start, start + _BLOCK) for start in range(0, len(matrix), _BLOCK))
+
+
+def _may_be_distances(matrix: np.ndarray, size: float) -> bool:
     """Whether points at a distance of 0 have the same distances to all others, as the triangle inequality demands.
 
     In a matrix of links or counts, a 0 means the opposite: nothing in common.
     """
     rows = np.unique(np.linspace(0, len(matrix) - 1, min(len(matrix), _SAMPLE)).astype(np.intp))
-    matrix = matrix / matrix.max()
-    sample, norms = matrix[rows], (matrix**2).sum(axis=1)
-    both = norms[rows, None] + norms
-    different = both - 2 * (sample @ matrix.T) > _DIFFERENT * both
-    return int(np.count_nonzero(different & (sample == 0))) <= _CONTRADICTED * sample.size
+    sample, contradicted = matrix[rows] / size, 0
+    own = (sample**2).sum(axis=1)
+    for part in _blocks(matrix):
+        block = matrix[part] / size
+        both = own[:, None] + (block**2).sum(axis=1)
+        different = both - 2 * (sample @ block.T) > _DIFFERENT * both
+        contradicted += int(np.count_nonzero(different & (sample[:, part] == 0)))
+    return contradicted <= _CONTRADICTED * sample.size
 
 
-def _symmetric(matrix: Floats) -> bool:
-    """Whether all numbers are finite, not all equal, and the matrix is symmetric."""
-    if not np.isfinite(matrix).all():
-        return False
-    size = float(np.abs(matrix).max())
-    return bool(np.ptp(matrix) > 0) and np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE * size)
+def _symmetric(matrix: np.ndarray, size: float) -> bool:
+    """Whether the blocks above the diagonal are those below it."""
+    for part in _blocks(matrix):
+        rest = slice(part.start, None)
+        apart = matrix[part, rest] / size - matrix[rest, part].T / size
+        if np.abs(apart, out=apart).max() > _CLOSE:
+            return False
+    return True

@@ -215,6 +215,8 @@ EXACT_SHARE = 1e-6
 """Largest possible error of the coefficients of a row, relative to the largest, that needs no exact solution."""
 SWEEPS_CONVERGE_UP_TO = 100.0
 """Condition number of H H^T up to which sweeps converge fast, so that their rows are not examined."""
+SWEEPS_BEFORE_PIVOTING = 100
+"""Sweeps that find most of the zero coefficients before systems are solved."""
 BLOCK_EXCHANGES = 3
 """Exchanges of all coefficients of the wrong sign that may fail to lower their number, as in the reference."""
 ROWS_OF_SYSTEMS = 2**18

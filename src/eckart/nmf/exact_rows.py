@@ -18,22 +18,38 @@ _ROUNDINGS = 16.0
 """Roundings of a gradient, in units of the sum of the absolute values of its terms."""
 
 
+def needs_pivoting(gram: Floats) -> bool:
+    """Whether sweeps converge slowly, because parts are similar, but not linearly dependent."""
+    return _least_curvature(_influential(gram)[1]) > 0.0
+
+
+def _influential(gram: Floats) -> tuple[np.ndarray, Floats]:
+    """The parts that are not zero, and their G."""
+    some = np.flatnonzero(np.diagonal(gram) > 0.0)
+    return some, gram[np.ix_(some, some)]
+
+
+def _least_curvature(gram: Floats) -> float:
+    """The smallest eigenvalue of G if sweeps converge slowly; 0 if they do not, or if the minimum is not unique."""
+    values = np.linalg.eigvalsh(gram) if gram.size else np.zeros(1)
+    dependent = values[0] <= len(gram) * EPSILON * values[-1]
+    return 0.0 if dependent or values[-1] <= SWEEPS_CONVERGE_UP_TO * values[0] else float(values[0])
+
+
 def solved_exactly(left: Floats, target: Floats, gram: Floats) -> Floats:
     """W with exact minima for rows whose coefficients may be off by more than a share of the largest.
 
     A row w with projected gradients v is at most |v| / lambda away from its minimum, where lambda is the smallest
-    eigenvalue of G. If parts are linearly dependent, lambda is zero and the minimum is not unique: W is returned as it
-    is.
+    eigenvalue of G.
     """
-    some = np.flatnonzero(np.diagonal(gram) > 0.0)  # the others have no influence
-    gram, target, own = gram[np.ix_(some, some)], target[:, some], left[:, some]
-    values = np.linalg.eigvalsh(gram) if some.size else np.zeros(1)
-    dependent = values[0] <= some.size * EPSILON * values[-1]
-    if dependent or values[-1] <= SWEEPS_CONVERGE_UP_TO * values[0]:
+    some, gram = _influential(gram)
+    least = _least_curvature(gram)
+    if not least:
         return left
+    target, own = target[:, some], left[:, some]
     slopes = own @ gram - target
     violation = np.where(own > 0.0, np.abs(slopes), np.maximum(-slopes, 0.0)).max(axis=1)
-    far = np.flatnonzero(violation > EXACT_SHARE * values[0] * own.max(axis=1))
+    far = np.flatnonzero(violation > EXACT_SHARE * least * own.max(axis=1))
     if not far.size:
         return left
     new, height = left.copy(), max(1, ROWS_OF_SYSTEMS // some.size**2)

@@ -19,10 +19,11 @@ from eckart.nmf.constants import (
     ROWS_TOGETHER,
     SOLVED_SHARE,
     SQUARES_SHARE,
+    SWEEPS_BEFORE_PIVOTING,
     SWEEPS_BETWEEN_ELIMINATIONS,
     SWEEPS_TO_CONVERGENCE,
 )
-from eckart.nmf.exact_rows import solved_exactly
+from eckart.nmf.exact_rows import needs_pivoting, solved_exactly
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of, segments, total
 from eckart.nmf.quadratic import to_the_minimum
 
@@ -99,6 +100,8 @@ def solve_rows(
     extrapolation: float, sweeps: int, share: float, new: np.ndarray, ahead: np.ndarray, *, compiled: bool,
 ) -> tuple[float, float]:  # fmt: skip
     """Write some rows and their extrapolation into `new` and `ahead`; returns (objective, projected gradients)."""
+    pivoting = sweeps >= SWEEPS_TO_CONVERGENCE and new.dtype == np.float64 and needs_pivoting(gram)
+    sweeps = SWEEPS_BEFORE_PIVOTING if pivoting else sweeps
     if compiled:
         from eckart.nmf.compiled import dense_rows
 
@@ -107,7 +110,7 @@ def solve_rows(
         )
     else:
         found = _solve_small(products, gram, begin, old, lasso, extrapolation, sweeps, share, new, ahead)
-    if sweeps >= SWEEPS_TO_CONVERGENCE and new.dtype == np.float64:  # the last step, of which only `new` is used
+    if pivoting:  # in the last step, of which only `new` is used
         new[...] = solved_exactly(new, products - lasso, gram)
     return found  # type: ignore[no-any-return]
 

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from eckart.components.pairs import OF_PAIRS, Pairs, has_shape_of_pairs, pairs_o
 from eckart.engine.blocks.source import DataSource, MemorySource, Metadata
 from eckart.errors import DataWarning, InputError
 from eckart.formatting import counted, percent
+from eckart.forwarding import forwarded
 from eckart.notes import Note, code_of
 from eckart.result import Decomposition
 
@@ -46,14 +48,9 @@ class SquareTable:
     completed: bool
     """Whether only one triangle was given, so that `source` differs from the table."""
 
-    @property
-    def kind(self) -> str:
-        return self.pairs.kind
-
-    @property
-    def what(self) -> str:
-        """What the table is, in sentences."""
-        return self.pairs.what
+    kind: ClassVar[forwarded[str]] = forwarded("pairs.kind")
+    what: ClassVar[forwarded[str]] = forwarded("pairs.what")
+    """What the table is, in sentences."""
 
     def note(self, method: str) -> Note:
         """What the table is, and what that means for the results of a method."""

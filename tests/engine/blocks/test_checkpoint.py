@@ -521,3 +521,9 @@ def test_the_checkpoint_of_a_file_is_refused_for_an_array(tmp_path):
     interrupt(tmp_path / "x.npy", tmp_path / "run", 1, 3)
     with pytest.raises(CheckpointError, match="read from files before, from memory now"):
         ek.decompose(table(), k=5, solver="lanczos", checkpoint=tmp_path / "run")
+
+
+def test_a_folder_with_a_name_that_is_too_long(tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(40, 4))
+    with pytest.raises(CheckpointError, match=r"The checkpoint .* cannot be used: .*choose another folder"):
+        ek.decompose(tmp_path / "a.npy", k=1, stream=True, checkpoint=tmp_path / ("x" * 300))

@@ -163,9 +163,9 @@ def _foreign(name: str) -> bool:
 
 def _locked(folder: Path) -> FolderLock:
     """Create the folder of a checkpoint, if it does not exist, and lock it; refuse folders with other files."""
-    if folder.exists() and not folder.is_dir():
-        raise CheckpointError(f"{folder} is a file, but a checkpoint is a folder. Choose a new folder.")
     try:
+        if folder.exists() and not folder.is_dir():  # a name that is too long is an OSError here
+            raise CheckpointError(f"{folder} is a file, but a checkpoint is a folder. Choose a new folder.")
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / _RECORD).exists() and any(_foreign(path.name) for path in folder.iterdir()):
             raise CheckpointError(f"{folder} is not empty, and it does not contain a checkpoint. Choose a new folder.")

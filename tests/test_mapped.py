@@ -1,4 +1,4 @@
-"""Arrays that map a file which became shorter: reading them ends a process (SIGBUS), so a process of its own does."""
+"""Arrays that map a file which becomes shorter: reading them ends a process (SIGBUS), so a process of its own does."""
 
 import os
 import subprocess
@@ -45,6 +45,38 @@ _CALLS = (
     "ek.decompose(pd.DataFrame({'a': mapped[:, 0], 'b': mapped[:, 1]}, copy=False), k=2)",
     "ek.decompose(pd.DataFrame({'a': mapped[:, 0], 'b': mapped[:, 1], 'c': 'x'}, copy=False), k=2)",
     "ek.decompose(sparse.coo_array((mapped[:, 0], (np.arange(4000), np.arange(4000) % 6))), k=2)",
+    "ek.decompose(np.ma.MaskedArray(mapped), k=2)",
+    "ek.decompose(np.ones((4000, 2)), k=1, sample_weight=mapped[:, 0])",
+    "ek.reconstruct(fitted, mapped[:, :2])",
+    "ek.CorrelationFilter(n_features=2).fit(mapped, np.arange(4000))",
+)
+_DURING = """
+    import os, sys, tempfile
+    import numpy as np, eckart as ek
+    path, folder = sys.argv[1], tempfile.mkdtemp()
+    fitted = ek.PCA(2).fit(np.random.default_rng(0).standard_normal((20, 6)))
+    whole = open(path, "rb").read()
+
+    def truncate(progress):
+        if progress.block == 2:
+            os.truncate(path, len(whole) // 2)
+
+    for call in sys.argv[2:]:
+        open(path, "wb").write(whole)
+        mapped = np.load(path, mmap_mode="r")
+        print(call, flush=True)
+        try:
+            eval(call)
+        except ek.errors.FileError as error:
+            print(error, flush=True)
+"""
+_CALLS_DURING = (
+    "ek.decompose(mapped, k=2, stream=True, memory='1MB', callback=truncate)",
+    "ek.decompose(np.asarray(mapped)[::-1], 'svd', k=2, stream=True, memory='1MB', callback=truncate)",
+    "ek.decompose(mapped, k=2, memory='1MB', callback=truncate, left=True)",
+    "ek.project_to(fitted, mapped, folder + '/scores.npy', memory='1MB', callback=truncate)",
+    "ek.reconstruct_to(fitted, mapped[:, :2], folder + '/rows.npy', memory='1MB', callback=truncate)",
+    "ek.decompose(mapped, k=2, checkpoint=folder + '/run', memory='1MB', callback=truncate)",
 )
 
 
@@ -71,20 +103,72 @@ def test_a_map_of_a_truncated_file_is_refused(path):
         assert "the file has 50,000" in message, call
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not truncate a mapped file")
+def test_a_file_that_is_truncated_during_a_pass_is_refused(path, table):
+    np.save(path, np.tile(table, (20, 1)))
+    command = [sys.executable, "-c", textwrap.dedent(_DURING), str(path), *_CALLS_DURING]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[::2] == list(_CALLS_DURING)
+    assert all("was truncated after it was mapped" in message for message in lines[1::2]), lines
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not truncate a mapped file")
+def test_results_in_memory_do_not_depend_on_a_file_that_is_truncated_later(path, table):
+    """Everything is copied before it is used."""
+    mapped = np.load(path, mmap_mode="r")
+    source = ek.open_data(mapped)
+    os.truncate(path, 1000)
+    np.testing.assert_array_equal(ek.decompose(source, k=2).values, ek.decompose(table, k=2).values)
+
+
+def test_maps_larger_than_the_memory_limit_are_read_in_blocks(path, table):
+    table = np.tile(table, (20, 1))
+    np.save(path, table)
+    mapped = np.load(path, mmap_mode="r")
+    blocks = []
+    found = ek.decompose(mapped, k=2, memory="1MB", callback=lambda progress: blocks.append(progress.blocks))
+    np.testing.assert_allclose(found.values, ek.decompose(table, k=2).values, rtol=1e-12)
+    assert blocks[0] > 1
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int16, ">f4", bool])
+@pytest.mark.parametrize("stream", [True, False])
+def test_maps_of_other_numbers_give_the_results_of_arrays(tmp_path, table, dtype, stream):
+    numbers = table > 0.5 if dtype is bool else (table * 9).astype(dtype)
+    np.save(tmp_path / "numbers.npy", numbers)
+    for view in (slice(None), slice(None, None, -3)):
+        mapped = np.load(tmp_path / "numbers.npy", mmap_mode="r")[view, 1:]
+        expected = ek.decompose(numbers[view, 1:], k=2, stream=stream).values
+        np.testing.assert_array_equal(ek.decompose(mapped, k=2, stream=stream).values, expected)
+
+
 _OTHERS = """
     import os, sys
     import eckart as ek
     path = sys.argv[1]
-    if sys.argv[2] == "arrow":
+    if sys.argv[2] != "torch":
         import numpy as np, pyarrow as pa
-        table = pa.table({f"c{j}": np.arange(40_000.0) % (j + 2) for j in range(4)})
+        columns = {f"c{j}": np.arange(40_000.0) % (j + 2) for j in range(4)}
+        columns["name"] = [f"a long name {i % 99}" if i % 7 else None for i in range(40_000)]
+        table = pa.table(columns | {"truth": np.arange(40_000) % 3 == 0})
+        table = table.append_column("code", table["name"].dictionary_encode())
+        table = table.append_column("pair", pa.FixedSizeListArray.from_arrays(np.arange(80_000.0) % 7, 2))
         with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
-        data = pa.ipc.open_file(pa.memory_map(path)).read_all()
-    else:
+        data = pa.ipc.open_file(pa.memory_map(path)).read_all().slice(13)
+        whole = table.slice(13)
+    if sys.argv[2] == "reader":
+        data = data.to_reader()
+    elif sys.argv[2] == "torch":
         import torch
         data = torch.from_file(path, size=20_000, dtype=torch.float64).reshape(-1, 5)
-    found = ek.decompose(data, k=2).values
+    if sys.argv[2] == "torch":
+        ek.decompose(data, k=2)
+    elif sys.argv[2] != "reader":
+        found = ek.decompose(data, k=2)
+        np.testing.assert_array_equal(found.values, ek.decompose(whole, k=2).values)
     os.truncate(path, 50_000)
     try:
         ek.decompose(data, k=2)
@@ -94,7 +178,7 @@ _OTHERS = """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists the mapped files of a process")
-@pytest.mark.parametrize("kind", ["arrow", "torch"])
+@pytest.mark.parametrize("kind", ["arrow", "reader", "torch"])
 @pytest.mark.parametrize("name", ["table.npy", "table.sorted", "a b (deleted)"])
 def test_tables_and_tensors_in_a_truncated_file_are_refused(path, kind, name):
     if kind == "torch":

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eckart.errors import InputError
+from eckart.mapped import in_memory
 
 Array: TypeAlias = Any
 """A 1-D or 2-D array of some array-API library."""
@@ -97,6 +98,7 @@ def unmasked(data: object) -> Any:
     """A masked array with NaN for masked entries; anything else unchanged."""
     if not isinstance(data, np.ma.MaskedArray):
         return data
+    data = in_memory(data)
     kind = data.dtype if data.dtype.kind == "f" else np.float64
     return np.ma.filled(data.astype(kind), np.nan)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from eckart.arrays import Array
 from eckart.fitted import takes_fitted
 from eckart.io.open_matrix import with_columns_of
+from eckart.mapped import any_in_memory
 from eckart.registry import get_method
 from eckart.result import Decomposition
 
@@ -71,4 +72,4 @@ def reconstruct(decomposition: Decomposition, scores: Array, **options: object) 
     >>> ek.reconstruct(d, ek.project(d, [[1, 2]])).round(4)
     array([[1.5, 1.5]])
     """
-    return get_method(decomposition.method).function("reconstruct")(decomposition, scores, **options)
+    return get_method(decomposition.method).function("reconstruct")(decomposition, any_in_memory(scores), **options)

@@ -27,7 +27,7 @@ from eckart.engine.rows import RowBlocks
 from eckart.environment import check_fits
 from eckart.errors import DataWarning, InputError, MissingValuesError
 from eckart.formatting import counted
-from eckart.mapped import check_mapped
+from eckart.mapped import in_memory, is_mapped, is_mapped_sparse, sparse_in_memory
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Opened:
 def _small_as_dense(data: Matrix) -> np.ndarray | None:
     """A small sparse matrix as an array; None for other data."""
     if not is_sparse(data) or data.ndim != 2 or data.shape[0] * data.shape[1] > SMALL_DENSE:
+        return None
+    if is_mapped_sparse(data):
         return None
     check_sparse(data)
     dense: np.ndarray = data.toarray(order="C")
@@ -60,7 +62,8 @@ def unprepared(data: Matrix) -> Opened | None:
         data = _small_as_dense(data)
     if data is None or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
         return None
-    check_mapped(data)
+    if is_mapped(data):
+        return None
     precision = "float32" if data.dtype == np.float32 else "float64"
     return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), _UNNAMED)
 
@@ -105,6 +108,7 @@ def open_sparse(data: Matrix, metadata: Metadata) -> Opened:
     """A SciPy matrix of any format, or CSR rows on another device."""
     _check_shape(data.shape)
     if is_sparse(data):
+        data = sparse_in_memory(data)
         check_sparse(data)
         data = as_csr(data)
         if data.dtype.kind == "c":
@@ -137,7 +141,7 @@ def _check_array(data: object) -> Array:
         if "complex" in dtype_name(data):
             raise InputError("Complex data not supported: use the real and imaginary parts as separate columns.")
         return data
-    check_mapped(data)
+    data = in_memory(data)
     if isinstance(data, np.ma.MaskedArray):
         data = _without_mask(data)
     if isinstance(data, np.matrix):

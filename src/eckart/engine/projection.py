@@ -22,7 +22,7 @@ from eckart.engine.parallel import fold
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import one_blas_thread
-from eckart.mapped import check_mapped
+from eckart.mapped import is_mapped, is_mapped_sparse
 from eckart.result import Decomposition
 
 _AMPLIFIED = {"f": 30.0, "d": 1e4}
@@ -67,8 +67,8 @@ def plain_scores(d: Decomposition, data: Matrix, whitening: Array | None) -> np.
     sparse = is_sparse(data) and data.format == "csr"
     if not (sparse or type(data) is np.ndarray) or not _are_floats(data) or not _fits(d, data.shape):
         return None
-    if not sparse:
-        check_mapped(data)
+    if is_mapped_sparse(data) if sparse else is_mapped(data):
+        return None
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         projector = _projector(d, data.dtype, whitening)
         if not sparse:

@@ -13,6 +13,7 @@ from eckart.arrays import is_array, to_numpy
 from eckart.engine.matrix import Opened
 from eckart.engine.svd_options import SVDOptions
 from eckart.errors import InputError, ParameterError
+from eckart.mapped import any_in_memory
 from eckart.notes import Note
 from eckart.options import (
     check_choice,
@@ -129,6 +130,7 @@ _OVERSTATED = 2.0
 def check_weights(sample_weight: object, rows: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
+    sample_weight = any_in_memory(sample_weight)
     weights = np.asarray(to_numpy(sample_weight) if is_array(sample_weight) else sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))

@@ -32,7 +32,7 @@ from eckart.io.open_data import is_frame, open_with
 from eckart.io.open_matrix import open_matrix
 from eckart.io.read_options import NAMES, NO_OPTIONS
 from eckart.io.roles import listed
-from eckart.mapped import check_mapped
+from eckart.mapped import in_memory, is_mapped, is_mapped_sparse
 from eckart.options import memory_bytes
 
 if TYPE_CHECKING:
@@ -129,12 +129,14 @@ def _libraries(given: object) -> set[str]:
 
 def is_plain(X: object) -> bool:
     """Whether X is a plain two-dimensional NumPy array of float32 or float64, so that nothing must be converted."""
-    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
+    plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
+    return plain and not is_mapped(X)
 
 
 def _is_plain_csr(X: Matrix) -> bool:
     """The same for SciPy CSR matrices; the engine checks their indices before using them."""
-    return is_sparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
+    plain = is_sparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
+    return plain and not is_mapped_sparse(X)
 
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -173,7 +175,7 @@ def take_scores(X: Array, estimator: object = None) -> Array:
     if is_array(X) and not is_numpy(X):
         return X
     if is_numpy(X):
-        check_mapped(X)
+        X = in_memory(X)
     # A sum is not finite if an entry is not; if it overflows, scikit-learn checks every entry.
     if is_plain(X) and np.isfinite(np.add.reduce(X, axis=None)):
         return X

@@ -18,7 +18,8 @@ from eckart.engine.blocks.rounded import is_rounded, rounding_notes
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.formatting import about_columns
-from eckart.io.arrow.plain_columns import bytes_of, expanded_batch, expanded_schema, place_names
+from eckart.io.arrow.mapped_columns import frame_in_memory
+from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
 from eckart.io.not_tables import refuse_empty_frame, refuse_without_numbers, remedy_for_lists
 from eckart.io.roles import (
     MOST_NAMES,
@@ -33,11 +34,9 @@ from eckart.io.roles import (
     unique_names,
 )
 from eckart.io.stored_as_text import without_numbers
-from eckart.mapped import check_mapped, check_ranges
+from eckart.mapped import in_memory, is_mapped
 from eckart.notes import Note
 
-_LARGE = 1 << 20
-"""Bytes of an Arrow table from which it takes longer to read them than to list the mapped files."""
 Frame = Any
 """A frame or a series of narwhals or of the user's library."""
 
@@ -48,7 +47,7 @@ def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource 
         return None
     import narwhals as nw
 
-    frame = _arrow_table(frame)
+    frame = _arrow_table(frame_in_memory(frame))
     native = nw.from_native(_renamed(frame), pass_through=True)
     if not isinstance(native, nw.DataFrame):
         return None
@@ -101,18 +100,10 @@ def _arrow_table(frame: object) -> Frame:
     table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
     if not isinstance(table, pa.Table):
         return frame
-    if bytes_of(table) >= _LARGE:
-        _check_buffers(table)
     schema = expanded_schema(table.schema)
     if schema is table.schema or schema == table.schema:
         return table
     return pa.Table.from_batches([expanded_batch(batch, schema) for batch in table.to_batches()], schema)
-
-
-def _check_buffers(table: Frame) -> None:
-    """Refuse an Arrow table in a file that was mapped to memory and is shorter by now."""
-    buffers = [buffer for column in table.columns for chunk in column.chunks for buffer in chunk.buffers()]
-    check_ranges((buffer.address, buffer.address + buffer.size) for buffer in buffers if buffer is not None)
 
 
 def _is_pandas(frame: object) -> bool:
@@ -197,21 +188,11 @@ def _parts(native: Frame, columns: list[str], frame: Frame, row_names: str | Non
     names = _of_kind(kinds, "number", "truth", "object")
     texts = set_aside(series, kinds, row_names)  # names columns of numbers that are stored as text
     refuse_without_numbers(names, columns, [name for name, column in series.items() if _has_lists(column)])
-    whole = names == columns and _one_block(frame)
-    matrix = _block(frame, series) if whole else stacked_numbers({name: series[name] for name in names})
+    whole = names == columns and _one_block(frame) and not _several_maps(frame, series)
+    matrix = in_memory(frame.to_numpy()) if whole else stacked_numbers({name: series[name] for name in names})
     large = [name for j, name in enumerate(names) if series[name].dtype.is_integer() and is_rounded(matrix[:, j])]
     left_out = dict.fromkeys(_left_out(series, kinds), "left out, because its values are not numbers")
     return Parts(matrix, names, texts, kind_notes(series, kinds, large), column_roles=left_out)
-
-
-def _block(frame: Frame, series: dict[str, Frame]) -> np.ndarray:
-    """The numbers of a pandas frame of one floating dtype."""
-    if getattr(frame._mgr, "nblocks", 2) > 1:  # pandas copies several blocks, and reads them
-        for column in series.values():
-            _values(column)
-    matrix: np.ndarray = frame.to_numpy()
-    check_mapped(matrix)
-    return matrix
 
 
 def _has_lists(series: Frame) -> bool:
@@ -274,6 +255,13 @@ def _one_block(frame: Frame) -> bool:
     return len(kinds) == 1 and kinds <= {np.dtype(np.float32), np.dtype(np.float64)}
 
 
+def _several_maps(frame: Frame, series: dict[str, Frame]) -> bool:
+    """Whether columns of a pandas frame map files separately, so that pandas would read them to join them."""
+    if getattr(frame._mgr, "nblocks", 2) == 1:
+        return False
+    return any(is_mapped(np.asarray(column.to_native().values)) for column in series.values())
+
+
 def stacked_numbers(series: dict[str, Frame], first: int = 0) -> np.ndarray:
     """Columns of numbers as one matrix: float32 if all of them are, otherwise float64; `first` is the first row."""
     numbers = [_numbers(name, column, first) for name, column in series.items()]
@@ -313,13 +301,12 @@ def _kind(name: str, series: Frame) -> str:
 
 
 def _values(series: Frame) -> np.ndarray:
-    """The values of a column, refused if they map a truncated file."""
+    """The values of a column, in memory if they map a file."""
     stored = getattr(series.to_native(), "values", None)
-    if isinstance(stored, np.ndarray):  # of pandas, whose missing values narwhals looks for before it returns an array
-        check_mapped(stored)
+    if isinstance(stored, np.ndarray) and is_mapped(stored):
+        return in_memory(stored)  # narwhals looks for missing values of pandas before it returns an array
     values: np.ndarray = series.to_numpy()
-    check_mapped(values)
-    return values
+    return in_memory(values)
 
 
 def _kind_of_objects(values: Sequence[object]) -> str | None:

@@ -20,7 +20,7 @@ from eckart.arrays import is_array, is_sparse
 from eckart.cleanup import RemovedOnError
 from eckart.documentation import document
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask, is_dask_table
-from eckart.engine.blocks.source import DataSource, RowSource, Source
+from eckart.engine.blocks.source import DataSource, RowSource, Source, mapped_rows
 from eckart.errors import EckartError, FileError, InputError
 from eckart.io.coded_missing import with_missing
 from eckart.io.guard import reading_frame
@@ -28,7 +28,7 @@ from eckart.io.not_tables import not_rectangular, refuse
 from eckart.io.objects.tensors import plain_array, refuse_nested
 from eckart.io.read_options import DEFAULT, ReadOptions
 from eckart.io.selected import chosen, masked, refuse_parts
-from eckart.mapped import check_mapped
+from eckart.mapped import in_memory, sparse_in_memory
 from eckart.options import hint_keywords, memory_bytes
 
 
@@ -146,7 +146,7 @@ def open_with(
 
 def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool | None) -> DataSource:
     if isinstance(data, np.ndarray):
-        return _numpy(data, options, memory)
+        return _numpy(data, options, memory, stream)
     if isinstance(data, type):  # a class has the methods that the protocols ask for, but no rows
         raise InputError(f"{data.__name__} is a class, not a table. Pass an instance of this class.")
     if is_dask(data):  # before the protocols: a delayed value claims to have every attribute
@@ -154,8 +154,10 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
     refuse_nested(data)  # PyTorch raises when a nested tensor is asked for its shape
     if (stored := _stored(data, options, memory)) is not None:  # h5py raises when a closed array is asked for its shape
         return stored
-    if isinstance(data, Source | RowSource) or is_sparse(data):
+    if isinstance(data, Source | RowSource):
         return data
+    if is_sparse(data):
+        return sparse_in_memory(data)
     if isinstance(data, str | os.PathLike):
         return _path(_place(data), options, memory, stream)
     for adapter in (_narwhals, _labelled, _frame, _stream, _python):
@@ -165,10 +167,18 @@ def _opened(data: object, options: ReadOptions, memory: int | None, stream: bool
     return _array_like(data)
 
 
-def _numpy(data: np.ndarray, options: ReadOptions, memory: int | None) -> DataSource:
+def _numpy(data: np.ndarray, options: ReadOptions, memory: int | None, stream: bool | None) -> DataSource:
     if data.dtype.names is not None and data.ndim == 1:  # records: their fields are columns
         return _python({name: data[name] for name in data.dtype.names}, options, memory)
-    return plain_array(data)
+    return _large_map(data, memory, stream) or plain_array(data)
+
+
+def _large_map(data: np.ndarray, memory: int | None, stream: bool | None) -> RowSource | None:
+    """Rows of a mapped file that must be read in blocks, like those of a file of the same size."""
+    from eckart.io.open_rows import too_large
+
+    rows = None if stream is False else mapped_rows(data)
+    return rows if rows is not None and (stream or too_large(rows, memory)) else None
 
 
 def _dask(data: Any, options: ReadOptions) -> RowSource:
@@ -327,9 +337,9 @@ def _array_like(data: object) -> DataSource:
         return plain_array(data)
     if not _is_convertible(data):
         refuse(data)
-    for part in data if isinstance(data, list | tuple) else ():
-        if isinstance(part, np.ndarray):
-            check_mapped(part)
+    if isinstance(data, list | tuple) and any(isinstance(part, np.ndarray) for part in data):
+        parts = (in_memory(part) if isinstance(part, np.ndarray) else part for part in data)
+        data = tuple(parts) if isinstance(data, tuple) else list(parts)
     try:
         return plain_array(_converted(data))
     except EckartError:

@@ -20,6 +20,7 @@ from eckart.engine.matrix import Opened, as_given, open_blocks, open_dense, open
 from eckart.io.columns import compare_names
 from eckart.io.open_data import open_with
 from eckart.io.open_rows import too_large
+from eckart.mapped import is_mapped
 from eckart.options import hint_keywords
 
 
@@ -62,7 +63,7 @@ def open_matrix(data: object, *, name: str = "X", memory: int | None = None, str
     (3, 2)
     """
     metadata = Metadata(name=name)
-    if not _are_numbers(data):
+    if not _are_numbers(data) or (isinstance(data, np.ndarray) and is_mapped(data)):
         data = _source(data, memory, stream)
         if isinstance(data, _Blocks):
             return open_blocks(data.rows, memory)

@@ -24,12 +24,15 @@ from eckart.errors import DataWarning, ParameterError
 from eckart.estimators.constraints import validated
 from eckart.estimators.shared_docs import SharesAttributes
 from eckart.estimators.sklearn_base import BaseEstimator, MetaEstimatorMixin, SelectorMixin
+from eckart.mapped import any_in_memory
 from eckart.selection.folds import Folds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sklearn.utils import Tags
+
+    from eckart.arrays import Array
 
 History = dict[str, np.ndarray]
 """Columns of a table by name, all of one length; pandas.DataFrame(history) shows it."""
@@ -101,6 +104,21 @@ class Selector(SharesAttributes, SelectorMixin, BaseEstimator):
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.support_
+
+    def transform(self, X: object) -> Array:
+        """Keep the selected columns.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        array of shape (n_samples, n_selected)
+            The selected columns.
+        """
+        return super().transform(any_in_memory(X))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -180,8 +198,8 @@ class Search(MetaEstimatorMixin, Selector, SearchParameters):
         accepts_sparse = tags.sparse or not _HAS_SPARSE_TAGS
         X, y = validate_data(
             self,
-            X,
-            y,
+            any_in_memory(X),
+            any_in_memory(y),
             accept_sparse="csc" if accepts_sparse else False,
             ensure_min_features=2,
             ensure_all_finite=not tags.allow_nan,

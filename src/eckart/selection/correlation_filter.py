@@ -17,6 +17,7 @@ from eckart.documentation import document
 from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.formatting import counted
+from eckart.mapped import any_in_memory
 from eckart.selection.base import Selector, table
 from eckart.selection.correlations import correlations
 from eckart.wording import assigned
@@ -119,6 +120,7 @@ class CorrelationFilter(Selector, FittedCorrelationFilter):
             raise InputError(
                 "requires y to be passed, but the target y is None, so there is nothing to correlate the columns with."
             )
+        X, y = any_in_memory(X), any_in_memory(y)
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, y_numeric=False)
         goal: np.ndarray = column_or_1d(y)
         self.scores_ = self._scores(X, goal)

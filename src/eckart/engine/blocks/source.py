@@ -10,13 +10,15 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from eckart.aliases import JsonObject
-from eckart.engine.blocks.rounded import Rounded
+from eckart.engine.blocks.rounded import Rounded, is_long
 from eckart.forwarding import forwarded
-from eckart.mapped import check_mapped
+from eckart.mapped import in_memory, is_mapped
 from eckart.notes import Note
 
 Block = Any
 """Consecutive rows: a 2-D floating NumPy array, or a scipy.sparse CSR array."""
+_HASHED = 1 << 24
+"""Bytes of a matrix that are hashed at a time."""
 DataSource = Any
 """A `Source`, a `RowSource`, or an array that needs no source."""
 
@@ -163,9 +165,15 @@ class MemorySource(OfMatrix):
             yield self.matrix[start : start + step]
 
 
+def mapped_rows(data: np.ndarray) -> MemoryRows | None:
+    """The rows of a matrix of numbers in a mapped file; None for other arrays."""
+    is_matrix = data.ndim == 2 and data.dtype.kind in "fiub" and not isinstance(data, np.matrix | np.ma.MaskedArray)
+    return MemoryRows(data, Metadata("X")) if is_matrix and is_mapped(data) else None
+
+
 @dataclass(frozen=True)
 class MemoryRows(OfMatrix):
-    """A matrix in memory that is read in blocks, for runs with a checkpoint."""
+    """A matrix in memory or in a mapped file that is read in blocks, for runs with a checkpoint and large maps."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -183,13 +191,19 @@ class MemoryRows(OfMatrix):
 
     def read(self, start: int, stop: int) -> Block:
         block = self.matrix[start:stop]
-        if not self.sparse:
-            check_mapped(block)
-        return block.astype(self.dtype, copy=False)
+        if self.sparse or not is_mapped(block):
+            return block.astype(self.dtype, copy=False)
+        block = in_memory(block)
+        found = block.astype(self.dtype, copy=False)
+        if is_long(block.dtype):
+            self.metadata.rounded.check(found, range(self.shape[1]), self.metadata.column_names)
+        return found
 
     def fingerprint(self) -> JsonObject:
         digest = hashlib.sha256()
         arrays = (self.matrix.data, self.matrix.indices, self.matrix.indptr) if self.sparse else (self.matrix,)
         for array in arrays:
-            digest.update(np.ascontiguousarray(array).data)
+            step = max(1, _HASHED // max(array[:1].nbytes, 1))
+            for start in range(0, len(array), step):
+                digest.update(np.ascontiguousarray(in_memory(array[start : start + step])).data)
         return {"content": {"shape": list(self.shape), "sha256": digest.hexdigest()}, "state": ""}

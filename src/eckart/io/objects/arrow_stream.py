@@ -16,6 +16,7 @@ from eckart.engine.blocks.source import MemorySource
 from eckart.errors import EckartError, InputError
 from eckart.formatting import counted
 from eckart.io.arrow.columns import long_integers, matrix_of
+from eckart.io.arrow.mapped_columns import frame_in_memory
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
 from eckart.io.guard import reason
@@ -114,6 +115,7 @@ _READERS: tuple[tuple[str | None, tuple[str, ...], Callable[[Any], pa.RecordBatc
     ("polars", ("collect",), _lazy_reader),
     ("pyarrow", ("to_reader", "projected_schema"), lambda scanner: scanner.to_reader()),
     ("pyarrow", ("scanner",), _dataset_reader),
+    ("pyarrow", ("read_next_batch",), lambda reader: reader),
     ("ibis", ("to_pyarrow_batches", "columns"), _ibis_reader),
     (None, ("fetch_record_batch",), lambda cursor: cursor.fetch_record_batch()),  # ADBC
     (None, ("__arrow_c_stream__",), _capsule_reader),
@@ -163,7 +165,7 @@ def reader_source(
 def _take(
     batch: pa.RecordBatch, schema: object, roles: Roles, collector: Collector, texts: dict[int, list[pa.Array]]
 ) -> None:
-    batch = expanded_batch(batch, schema)
+    batch = expanded_batch(frame_in_memory(batch), schema)
     step = max(1, _BLOCK_BYTES // (8 * max(1, len(roles.numbers))))
     long = long_integers(roles.types)
     for start in range(0, batch.num_rows, step):

@@ -13,7 +13,7 @@ from eckart.errors import InputError
 from eckart.formatting import counted
 from eckart.io.guard import reason
 from eckart.io.roles import listed, quoted
-from eckart.mapped import check_mapped
+from eckart.mapped import in_memory
 from eckart.wording import KEY
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _values(value: Any) -> Any:
     if hasattr(value, "to_list") and not isinstance(value, np.ndarray):
         return value.to_list()
     if isinstance(value, np.ndarray):
-        check_mapped(value)
+        return in_memory(value)
     return value if is_array(value) else list(value)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from eckart.arrays import Matrix, to_numpy
 from eckart.errors import InputError
-from eckart.mapped import check_mapped, check_ranges, span
+from eckart.mapped import bytes_in_memory, in_memory, process_maps, span
 
 
 def plain_array(data: object) -> Matrix:
@@ -22,7 +22,7 @@ def plain_array(data: object) -> Matrix:
     if module in ("jax", "jaxlib"):
         data = np.asarray(data)
     if isinstance(data, np.ndarray):
-        check_mapped(data)
+        data = in_memory(data)
         return data.astype(np.float32) if data.dtype.type.__module__ == "ml_dtypes" else data
     if hasattr(data, "to_scipy_sparse"):  # the package `sparse`
         return data.to_scipy_sparse().tocsr()
@@ -40,7 +40,7 @@ def _tensor(data: Any, torch: Any) -> Matrix:
         data = data.to(torch.float32)
     if data.layout == torch.strided or data.device.type != "cpu":
         if data.device.type == "cpu" and not data.untyped_storage().resizable():  # memory of another owner
-            check_ranges([span(to_numpy(data))])
+            return _in_memory(data, torch)
         return data
     return _csr(data, torch)
 
@@ -49,6 +49,17 @@ def refuse_nested(data: object) -> None:
     """Refuse a tensor whose rows differ in length, which has neither a shape nor a NumPy array."""
     if type(data).__module__.partition(".")[0] == "torch" and getattr(data, "is_nested", False):
         _refuse_without_values(data)
+
+
+def _in_memory(data: Any, torch: Any) -> Any:
+    """A tensor, or its copy if it maps a file."""
+    array = to_numpy(data)
+    start, end = span(array)
+    stored = bytes_in_memory(start, end - start, process_maps())
+    if stored is None:
+        return data
+    first = int(array.ctypes.data) - start
+    return torch.from_numpy(np.ndarray(array.shape, array.dtype, stored.data, first, array.strides))
 
 
 def _refuse_without_values(data: Any) -> None:

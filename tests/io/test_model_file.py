@@ -85,13 +85,17 @@ def test_any_decomposition_survives(
         plain = hnp.from_dtype(dtype, allow_nan=False, allow_infinity=False) if dtype.kind == "f" else None
         return data.draw(hnp.arrays(dtype, shape, elements=plain))
 
+    def positive(*shape: int) -> np.ndarray:
+        return data.draw(hnp.arrays(dtype, shape, elements={"min_value": 0, "max_value": 100}))
+
     text = st.text(st.characters(exclude_categories=()), max_size=5)  # lone surrogates included
-    numbers = st.floats(allow_nan=True)
-    bounds = hnp.arrays(float, (k,))
-    share = (data.draw(numbers), data.draw(numbers))
-    certificate = Certificate(share, *(data.draw(bounds) for _ in range(3)), angle=1.0)
+    norm = data.draw(st.floats(200.0, 1e300))
+    low, high = (data.draw(hnp.arrays(float, (k,), elements={"min_value": 0.0, "max_value": 99.0})) for _ in range(2))
+    share = data.draw(st.sampled_from([(0.0, 0.0), (0.25, 1.0)]))
+    residuals = data.draw(hnp.arrays(float, (k,), elements=st.floats(0.0)))
+    certificate = Certificate(share, np.minimum(low, high), np.maximum(low, high), residuals, angle=1.0)
     given = Decomposition(
-        data.draw(text), array(k), array(columns, k), rows, columns, data.draw(numbers), 1.5,
+        data.draw(text), positive(k), array(columns, k), rows, columns, norm, 1.5,
         left=data.draw(st.sampled_from([None, array(rows, k)])), mean=np.asfortranarray(array(columns)),
         row_names=tuple(data.draw(st.lists(text, min_size=rows, max_size=rows))),
         certificate=certificate, notes=tuple(Note("code", note) for note in data.draw(st.lists(text, max_size=3))),
@@ -317,7 +321,7 @@ def test_folder_that_does_not_exist(tmp_path: Path) -> None:
         ({"values": np.array([1.0, np.nan, 0.5, 0.1])}, "values contains NaN"),
         ({"right": np.zeros((4, 3))}, "right has shape"),
         ({"mean": np.zeros(4, dtype=complex)}, "dtype complex128"),
-        ({"scale": np.array([1.0, 0.0, 1.0, 1.0])}, "scale contains zero or negative entries"),
+        ({"scale": np.array([1.0, 0.0, 1.0, 1.0])}, "scale contains 0, but it must be positive"),
         ({"mean": np.array(["a"] * 4)}, "dtype <U1"),
     ],
 )
@@ -553,11 +557,13 @@ def test_models_with_huge_numbers_are_described(tmp_path: Path) -> None:
     """Only an editor writes them: their squares overflow."""
     path = tmp_path / "edited.eckart"
     arrests().save(path)
-    for name, like in (("values", arrests().values), ("right", arrests().right)):
-        huge = npy(np.asarray(like) * 1e200, version=(1, 0))
-        forge(path, members=lambda entries, name=name, huge=huge: entries.update({f"{name}.npy": huge}))
+    huge = npy(arrests().right * 1e200, version=(1, 0))
+    forge(path, members=lambda entries: entries.update({"right.npy": huge}))
     with np.errstate(over="ignore", invalid="ignore"):
         assert "components" in ek.summary(load(path)).lower()
+    huge = npy(arrests().values * 1e200, version=(1, 0))
+    with pytest.raises(ModelFileError, match="shares would exceed 1"):
+        load(forge(path, members=lambda entries: entries.update({"values.npy": huge})))
 
 
 @pytest.mark.parametrize("group", [(99, 100), (0, 4), (-1, 2)])
@@ -572,7 +578,7 @@ def test_components_that_do_not_exist_are_refused(tmp_path: Path, group: tuple[i
 def test_a_scale_that_no_decomposition_has_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "scaled"
     save(replace(arrests(), scale=np.ones(4)), path)
-    with pytest.raises(ModelFileError, match="scale contains zero or negative entries"):
+    with pytest.raises(ModelFileError, match="scale contains -1, but it must be positive"):
         load(
             forge(
                 path,

@@ -49,7 +49,7 @@ def modelled(total: float, squares: float | None, count: int, ratio: float, ceil
 
         def excess(power: float) -> float:
             values = shape**power
-            return float((values**2).sum() / values.sum() ** 2 - squares / total**2)
+            return float((values**2).sum() / values.sum() ** 2 - squares / total / total)  # total^2 may underflow
 
         power = 0.0 if excess(0.0) >= 0 else _STEEPEST if excess(_STEEPEST) <= 0 else brentq(excess, 0.0, _STEEPEST)
     values = shape**power

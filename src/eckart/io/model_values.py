@@ -15,6 +15,7 @@ import numpy as np
 from eckart.aliases import JsonObject
 from eckart.arrays import Matrix, is_sparse, to_numpy
 from eckart.errors import ModelFileError
+from eckart.io.model_domains import domain_fault
 from eckart.notes import Note
 from eckart.registry import all_methods, details_class, method_of
 from eckart.result import Certificate, Decomposition, Details, Plan, SolveInfo, UnknownDetails
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 
 _CLASSES: dict[str, type] = {cls.__name__: cls for cls in (Decomposition, Certificate, Plan, SolveInfo)}
+_ROUNDED = 1e-3
+"""Relative rounding of a norm, for float32 data."""
+_LOOSE = 1e6
+"""How much a bound may exceed the norm, if the solver stopped early."""
 _NOT_FINITE = {text: float(text) for text in ("nan", "inf", "-inf")}
 
 
@@ -281,12 +286,34 @@ def check(d: Decomposition, refusal: str) -> None:
     if len(np.shape(d.values)) != 1:
         raise ModelFileError(f"{refusal}: values has shape {np.shape(d.values)}, but it must be one-dimensional.")
     _check_factors(d, refusal)
-    if d.scale is not None and not (to_numpy(d.scale) > 0).all():
-        raise ModelFileError(f"{refusal}: scale contains zero or negative entries, but it divides the columns.")
     if fault := d.details.shape_fault(d.rows, d.columns, d.k) or d.details.fault(d.rows):
         raise ModelFileError(f"{refusal}: {fault}.")
+    if impossible := domain_fault(d):
+        raise ModelFileError(f"{refusal}: {impossible}. Compute the decomposition again.")
     _check_names(d, refusal)
     _check_certificate(d, refusal)
+    _check_shares(d, refusal)
+
+
+def _check_shares(d: Decomposition, refusal: str) -> None:
+    """Refuse shares above 1: no singular value, and no bound worth stating, exceeds the norm by far."""
+    values = np.asarray(to_numpy(d.values), np.float64)
+    if method_of(d).orthogonal and d.norm < np.hypot.reduce(values, initial=0.0) * (1.0 - _ROUNDED):
+        raise ModelFileError(
+            f"{refusal}: the norm ({d.norm:.6g}) is smaller than that of the singular values alone "
+            f"({np.hypot.reduce(values, initial=0.0):.6g}), so shares would exceed 1. Compute the decomposition again."
+        )
+    if d.certificate is None:
+        return
+    lower, upper = (np.asarray(to_numpy(bound), np.float64) for bound in d.certificate.values)
+    low, high = d.certificate.explained
+    if low > high or (lower > upper).any():
+        raise ModelFileError(f"{refusal}: a lower bound of the certificate is larger than the upper bound.")
+    if (np.isfinite(upper) & (upper / _LOOSE > d.norm)).any():
+        raise ModelFileError(
+            f"{refusal}: certificate.upper contains {upper[np.isfinite(upper)].max():.6g}, but no singular value is "
+            f"larger than the norm ({d.norm:.6g}). Compute the decomposition again."
+        )
 
 
 def _check_factors(d: Decomposition, refusal: str) -> None:

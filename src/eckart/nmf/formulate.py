@@ -75,7 +75,7 @@ def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
     products = _products(table, small=small)
     if multiplicative:
         return MultiplicativeSquares(*products, table.squared_norm, penalties)
-    end = max(END_SHARE, _finish_tolerance(table, settings) ** 2)
+    end = max(END_SHARE, min(_finish_tolerance(table, settings), 1e150) ** 2)  # a larger square overflows
     if small and table.known < POOL_FROM and table.working is np.float64:
         return SmallSquares(*products, table.squared_norm, penalties, sweeps=sweeps, end=end)
     more: Keywords = {"sweeps": sweeps, "compiled": not small, "end": end}

@@ -268,6 +268,8 @@ def _rule(d: Decomposition, k: int) -> str:
 def _residual_limit(d: Decomposition, k: int, outside: Floats, confidence: float) -> tuple[float, str]:
     if np.isnan(outside).all():
         return math.nan, "unknown: the lengths of the rows were not stored"
+    if not math.isfinite(d.total_variance):
+        return math.nan, "unknown: the squares of the numbers exceed the range of float64"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the components explain all of the variance"
     (known, rule), laws = _spectrum(d, k, outside), gap_laws(d, k)
@@ -296,8 +298,10 @@ def _spectrum(d: Decomposition, k: int, outside: Floats | None) -> tuple[Spectru
     if _exact(d):
         return spectrum(kept, following, d.weight, centred=centred), ALL_VARIANCES
     rest, divisor = svd_details(d).residual_schatten4, max(d.weight - 1.0, 1.0)
-    total = max(d.norm**2 / divisor - float(kept.sum() + following.sum()), 0.0)
-    squares, rule = (None, WHITE_NOISE) if rest is None else ((rest**2 / divisor) ** 2, SUMS_OF_SQUARES)
+    total = max(d.total_variance - float(kept.sum() + following.sum()), 0.0)
+    squares, rule = (
+        (None, WHITE_NOISE) if rest is None else (float(np.float64(rest / divisor**0.5) ** 4), SUMS_OF_SQUARES)
+    )
     found = None if outside is None else _sums_from_rows(d, outside)
     if found is not None and (squares is None or found[2] > _DOMINATED):
         total, squares, following, rule = found[0], found[1], following[:0], MOMENTS_OF_Q

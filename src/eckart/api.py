@@ -116,7 +116,8 @@ def decompose(data: object, method: str | Method = "pca", *extra: object, **opti
         Divide each column by its standard deviation, or by its root mean square if the columns are not centred.
     ddof : {0, 1}, default 1
         `scale` computes standard deviations with the divisor n - ddof. 1 agrees with R and pandas; 0 agrees with
-        FactoMineR, prince and StandardScaler.
+        FactoMineR, prince and StandardScaler. With row weights, n is their sum. If 1 is subtracted from a sum below 2,
+        the divisor is 1.
     which : {'largest', 'smallest'}, default 'largest'
         'largest' computes the components of largest variance. 'smallest' computes those of smallest variance, in
         increasing order.

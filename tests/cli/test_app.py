@@ -242,10 +242,11 @@ class TestNumbers:
     def test_memory_refused(self, amount: str) -> None:
         assert "amount of memory" in refused("plan", ARRESTS, "--memory", amount)
 
-    def test_too_little_memory_has_failed(self) -> None:
+    def test_too_little_memory_is_refused_with_what_to_type(self) -> None:
         done = run("plan", ARRESTS, "--memory", "1B")
-        assert done.exit_code == 1
+        assert done.exit_code == 2
         assert "bytes" in done.stderr
+        assert "--memory" in done.stderr
 
 
 class TestModels:

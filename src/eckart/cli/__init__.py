@@ -1,6 +1,7 @@
 """The command line: parse, call, print. Data go to standard output, messages to standard error.
 
-Exit codes: 0 success, 1 failure, 2 invalid input or usage, 3 wrong answer (exercise), 130 interrupted.
+Exit codes: 0 success, 1 failure of the machine, 2 refused (input, usage, memory), 3 wrong answer (exercise), 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -52,5 +53,5 @@ def main() -> None:
       eckart report usarrests.csv --scale
 
     Results go to standard output, messages to standard error; '-' reads standard input. Exit codes: 0 success,
-    1 failure, 2 invalid input or usage, 3 wrong answer ('exercise'), 130 interrupted.
+    1 failure, 2 invalid input or usage or too little memory, 3 wrong answer ('exercise'), 130 interrupted.
     """

@@ -213,11 +213,14 @@ def translated(error: Exception) -> click.ClickException:
 
 
 def _is_of_the_machine(error: EckartError) -> bool:
-    """Whether the machine failed, not the input: memory, a package, a cluster, a disk."""
-    from eckart.errors import CheckpointError, ClusterError, FileError, MemoryBudgetError, MissingDependencyError
+    """Whether the machine failed, not the input or its options: a package, a cluster, a disk.
+
+    A refusal for too little memory gives the bytes that are needed and the option to change.
+    """
+    from eckart.errors import CheckpointError, ClusterError, FileError, MissingDependencyError
     from eckart.files import is_full
 
-    if isinstance(error, MemoryBudgetError | MissingDependencyError | ClusterError):
+    if isinstance(error, MissingDependencyError | ClusterError):
         return True
     full = isinstance(error, FileError) and is_full(error.__cause__)
     return full or (isinstance(error, CheckpointError) and _refused_by_system(error))

@@ -87,7 +87,8 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
     scale : bool, default False
         Divide each column by its standard deviation, so that the components are those of the correlation matrix.
     ddof : {0, 1}, default 1
-        `scale` computes standard deviations with the divisor n_samples - ddof.
+        `scale` computes standard deviations with the divisor n_samples - ddof. With `sample_weight`, n_samples is the
+        sum of the weights. If 1 is subtracted from a sum below 2, the divisor is 1.
     which : {'largest', 'smallest'}, default 'largest'
         'largest' computes the components of largest variance. 'smallest' computes those of smallest variance, in
         increasing order.

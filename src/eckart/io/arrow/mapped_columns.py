@@ -68,7 +68,8 @@ def _copied(array: pa.Array, maps: list[bytes], children: Sequence[pa.Array] | N
     import pyarrow as pa
 
     first, kept = array.offset - array.offset % _ROWS, array.buffers()[: array.type.num_buffers if children else None]
-    copied, buffers = children is not None, []
+    copied = children is not None
+    buffers: list[pa.Buffer | None] = []
     for buffer, bits in zip(kept, [1, *_bits_of_row(array.type), *[0] * len(kept)], strict=False):
         if buffer is None:
             buffers.append(None)

@@ -72,7 +72,7 @@ def _changed(number: Any) -> Iterator[Any]:
         yield from (number[:-1], np.concatenate([number, number[:1]]), number[None])
 
 
-def _use(d: ek.Decomposition, folder: Path) -> None:
+def _use(d: ek.Decomposition) -> None:
     """Every view of a result; only errors of Eckart are expected."""
     for view in (
         lambda: str(d),
@@ -102,7 +102,7 @@ def test_impossible_numbers_are_refused_or_do_no_harm(tmp_path: Path, method: st
                     found = ek.load(tmp_path / "m")
                 except EckartError:
                     continue
-                _use(found, tmp_path)
+                _use(found)
 
 
 @pytest.mark.parametrize(
@@ -141,4 +141,5 @@ def test_norms_near_overflow_are_saved(tmp_path: Path) -> None:
     d = ek.decompose(_TABLE * 1e300, k=2)
     d.save(tmp_path / "m")
     assert ek.load(tmp_path / "m").norm == d.norm
-    _use(ek.load(tmp_path / "m"), tmp_path)
+    with np.errstate(over="ignore", invalid="ignore"):  # variances overflow
+        _use(ek.load(tmp_path / "m"))

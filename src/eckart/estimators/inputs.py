@@ -129,8 +129,9 @@ def _libraries(given: object) -> set[str]:
 
 def is_plain(X: object) -> bool:
     """Whether X is a plain two-dimensional NumPy array of float32 or float64, so that nothing must be converted."""
-    plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
-    return plain and not is_mapped(X)
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in _FLOATS or 0 in X.shape:
+        return False
+    return not is_mapped(X)
 
 
 def _is_plain_csr(X: Matrix) -> bool:

@@ -82,10 +82,10 @@ def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, e
     - Rounding in R = P - Q T: gamma(q + 2) (||P||_F + ||Q||_F ||T||_F), and LAPACK's error for its triangle.
     - Q^T Q = I + F. The basis Q (I + F)^-1/2 is orthonormal; T changes by ||F|| ||T|| to first order, and R by ||F||
       (||T|| + ||R|| / 2), together by less than 3 ||F|| ||G||.
-    - T and F are known up to the errors of `_inner`. LAPACK's error for the eigenvalues comes last.
+    - T and F are known up to the errors of `inner_accurately`. LAPACK's error for the eigenvalues comes last.
     """
     count = basis.shape[1]
-    table, slip = _inner(basis, product)
+    table, slip = inner_accurately(basis, product)
     table = (table + table.T) / 2.0
     rest = product - basis @ table
     triangle: np.ndarray = np.linalg.qr(rest)[1]
@@ -93,7 +93,7 @@ def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, e
     values, turn = values[::-1], np.ascontiguousarray(turn[:, ::-1])
     upper = upper_bounds(table, triangle, outside, count)
     largest = max(float(upper[0]), outside)
-    own, doubt = _inner(basis, basis)
+    own, doubt = inner_accurately(basis, basis)
     lost = float(np.linalg.norm(own - np.eye(count))) + doubt
     size = float(np.linalg.norm(product)) + float(np.linalg.norm(basis)) * float(np.linalg.norm(table))
     slack = 2.0 * np.sqrt(count) * error + slip + 3.0 * lost * largest + gamma(count + 2) * size
@@ -103,7 +103,7 @@ def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, e
     return Bounded(values, basis @ turn, values - slack, upper + slack, residuals, float(slack))
 
 
-def _inner(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, float]:
+def inner_accurately(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, float]:
     """(A^T B, bound of its error in the Frobenius norm), accurate to the last digits for any number of rows.
 
     Leading parts of both factors are multiples of 2^-25 of their longest columns. Their products are multiples of

@@ -216,6 +216,12 @@ class RowBlocks:
         """A^T (A Q)."""
         return self._pass(lambda products: products.normal(right))
 
+    def normal_and_gram(self, right: Array, other: Array) -> tuple[Array, Array] | None:
+        """A^T (A Q) and (A V)^T (A V), for V = `other`; None if that takes as long as A^T (A V)."""
+        found = self.backend.within_memory(self.counter, lambda: self.products.normal_and_gram(right, other))
+        self.counter.passes += 0 if found is None else 1
+        return found
+
     def gram(self, right: Array | None = None) -> Array:
         """A^T A, or (A Q)^T (A Q)."""
         return self._pass(lambda products: products.gram(right))
@@ -236,6 +242,10 @@ class RowBlocks:
     def additions(self, *, gram: bool, transposed: bool = False) -> int:
         """Maximum number of roundings of a term of a product: in A^T A, or in A^T (A q), which sums twice."""
         return self.products.additions(gram=gram, transposed=transposed)
+
+    def product_additions(self, *, transposed: bool = False) -> tuple[int, int]:
+        """The same for A q in float64, and for A^T times it."""
+        return self.products.product_additions(transposed=transposed)
 
     @property
     def products(self) -> RowProducts:

@@ -166,8 +166,8 @@ def test_bounds_of_the_whole_basis_need_no_eigenvectors_of_it() -> None:
 def test_rounding_is_measured_with_as_few_columns_as_the_tolerance_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     widths, refined = [], []
 
-    def spied(*arguments: object) -> tuple[Errors, object]:
-        found = measure(*arguments)
+    def spied(*arguments: object, **options: object) -> tuple[Errors, object]:
+        found = measure(*arguments, **options)
         widths.append(arguments[5])
         refined.append(found[1] is not None)
         return found

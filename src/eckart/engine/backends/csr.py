@@ -95,6 +95,9 @@ class CsrProducts:
     def approximate_normal(self, right: Array) -> Array | None:
         return None
 
+    def normal_and_gram(self, right: Array, other: Array) -> tuple[Array, Array] | None:
+        return None
+
     def gram(self, right: Array | None) -> Array:
         return self.functions.gram(self.rows, right)
 
@@ -102,8 +105,17 @@ class CsrProducts:
         return self.functions.moments_and_product(self.rows, right, gram=gram)
 
     def additions(self, *, gram: bool, transposed: bool) -> int:
+        longest = self._longest
+        return int(longest[0 if transposed else 1] if gram else sum(longest)) + MOST_SEGMENTS
+
+    def product_additions(self, *, transposed: bool) -> tuple[int, int]:
+        row, column = self._longest[::-1] if transposed else self._longest
+        return row + MOST_SEGMENTS, column + MOST_SEGMENTS
+
+    @property
+    def _longest(self) -> tuple[int, int]:
         memo = self.rows.memo
         if "longest" not in memo:  # counts all stored entries, and every error bound asks for it
             memo["longest"] = self.functions.longest_sums(self.rows.matrix)
-        longest = memo["longest"]
-        return int(longest[0 if transposed else 1] if gram else sum(longest)) + MOST_SEGMENTS
+        row, column = memo["longest"]
+        return int(row), int(column)

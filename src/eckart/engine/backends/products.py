@@ -7,7 +7,7 @@ rows over a few hundred to a few thousand rows, and summed in float64.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,7 +16,8 @@ from scipy.linalg import blas
 
 from eckart.arrays import Array, astype, empty_rows, is_numpy, namespace
 from eckart.engine.backends.digest import COMPILE_FROM_BYTES
-from eckart.engine.backends.normal import Compiled, Factor, factor_for, is_worth_compiling
+from eckart.engine.backends.normal import Compiled, Factor, factor_for, image, image_additions, is_worth_compiling
+from eckart.engine.backends.partial import accumulate, diagonal, of_rows, pieces, weights_of
 from eckart.engine.backends.tall import mirrored
 from eckart.engine.operator import MomentsAndProduct, Products
 from eckart.engine.parallel import each, fold
@@ -69,6 +70,10 @@ class RowProducts(Products, Protocol):
         """
         ...
 
+    def normal_and_gram(self, right: Array, other: Array) -> tuple[Array, Array] | None:
+        """A^T (A Q) and (A V)^T (A V), for V = `other`; None if that takes as long as A^T (A V)."""
+        ...
+
     def gram(self, right: Array | None) -> Array:
         """A^T A, or (A Q)^T (A Q)."""
         ...
@@ -79,6 +84,10 @@ class RowProducts(Products, Protocol):
 
     def additions(self, *, gram: bool, transposed: bool) -> int:
         """Maximum number of roundings of a term of a product: in A^T A, or in A^T (A q), which sums twice."""
+        ...
+
+    def product_additions(self, *, transposed: bool) -> tuple[int, int]:
+        """The same for A q in float64, and for A^T times it."""
         ...
 
 
@@ -128,10 +137,11 @@ class DenseProducts:
     def matmat(self, right: Array) -> Array:
         factor = self._operand(right)
         result = empty_rows(self.rows.shape[0], factor.shape[1], factor, self.rows.precision)
+        divided = self.by_rows and factor.dtype == np.float64
 
         def step(segment: tuple[int, int]) -> None:
             for start, block in self.rows.blocks(*segment):
-                result[start : start + block.shape[0], :] = block @ factor
+                result[start : start + block.shape[0], :] = image(block, factor) if divided else block @ factor
 
         each(step, self._segments(factor.shape[1], 0), workers=self._workers(factor.shape[1]))
         return result
@@ -150,6 +160,24 @@ class DenseProducts:
             return type(self)(stored)._sum_of_normal(Compiled(right), right.shape[1], _BLOCK_ROWS)
         return self._sum_of_normal(self._normal_operand(right), right.shape[1])
 
+    def normal_and_gram(self, right: Array, other: Array) -> tuple[Array, Array]:
+        """A^T (A Q) and (A V)^T (A V), for V = `other`."""
+        width = right.shape[1] + other.shape[1]
+        stored = self._stored if self._converted and is_worth_compiling(width) else None
+        compiled, products = (None, self) if stored is None else (Compiled(other), type(self)(stored))
+        factor = self._normal_operand(right) if stored is None else Compiled(right)
+        operand, size = self._operand(other), None if stored is None else _BLOCK_ROWS
+
+        def step(segment: tuple[int, int]) -> list[Array]:
+            parts: list[Array] = []
+            for _start, block in products.rows.blocks(*segment, size):
+                seen = block @ operand if compiled is None else compiled.image(block)
+                parts = accumulate(parts, [products._normal(block, factor), seen.T @ seen])
+            return parts
+
+        product, gram = self._fold(step, 2 * width, 8 * self.rows.shape[1] * width)
+        return of_rows(product) if self.by_rows else product, gram
+
     def _sum_of_normal(self, factor: Array | Factor, width: int, size: int | None = None) -> Array:
         product = self._sum(
             lambda _start, block: self._normal(block, factor),
@@ -157,7 +185,7 @@ class DenseProducts:
             result_bytes=8 * self.rows.shape[1] * width,
             size=size,
         )
-        return product.T if self.by_rows else product
+        return of_rows(product) if self.by_rows else product
 
     def approximate_normal(self, right: Array) -> Array | None:
         return None
@@ -183,10 +211,10 @@ class DenseProducts:
             for start, block in self.rows.blocks(*segment, size):
                 product = self._product(block, factor, gram=gram)
                 if gram and not single:
-                    parts = _accumulate(parts, [self._weighted_sums(block, roots, start), product])
+                    parts = accumulate(parts, [self._weighted_sums(block, roots, start), product])
                     continue
                 sums = sums_of(start, block)
-                parts = _accumulate(parts, sums if product is None else [*sums, product])
+                parts = accumulate(parts, sums if product is None else [*sums, product])
             return parts
 
         width = 2 + (0 if right is None else 2 * right.shape[1]) + (self.rows.shape[1] if gram else 0)
@@ -194,14 +222,14 @@ class DenseProducts:
         weight = self._total_weight()
         if gram and not single:
             whole = self._whole(squares, gram=True)
-            return MomentsAndProduct(sums, _diagonal(squares), weight, whole, from_gram=True)
+            return MomentsAndProduct(sums, diagonal(squares), weight, whole, from_gram=True)
         return MomentsAndProduct(sums, squares, weight, self._whole(rest[0], gram=gram) if rest else None)
 
     def _whole(self, product: Array, *, gram: bool) -> Array:
         """A^T A of which a triangle was summed, or A^T (A Q) that may have been summed as its transpose."""
         if gram:
             return mirrored(product) if self._by_triangle else product
-        return product.T if self.by_rows else product
+        return of_rows(product) if self.by_rows else product
 
     def _sums_and_squares(self, roots: Array | None) -> Callable[[int, Array], list[Array]]:
         """u^T A and the sums of squares of the columns in float64, as a function of a block and its first row."""
@@ -219,10 +247,10 @@ class DenseProducts:
 
         def in_pieces(start: int, block: Array) -> list[Array]:
             stop = start + block.shape[0]
-            pieces = precise.blocks(start, stop, self._piece) if single else _pieces(block, start, self._piece)
+            parts = precise.blocks(start, stop, self._piece) if single else pieces(block, start, self._piece)
             sums: list[Array] = []
-            for first, piece in pieces:
-                sums = _accumulate(sums, [self._weighted_sums(piece, roots, first), self._squares(piece)])
+            for first, piece in parts:
+                sums = accumulate(sums, [self._weighted_sums(piece, roots, first), self._squares(piece)])
             return sums
 
         return in_pieces
@@ -246,6 +274,13 @@ class DenseProducts:
         size = self.gram_rows if gram else self.block_rows
         longest = self._longest_segment
         return min(size, longest) + -(-longest // size) + _SEGMENTS + (0 if gram else columns)
+
+    def product_additions(self, *, transposed: bool) -> tuple[int, int]:
+        columns = self.rows.shape[0 if transposed else 1]
+        outer = self.additions(gram=False, transposed=transposed) - columns
+        # A compiled loop for float32 rows sums over all columns.
+        divided = self.by_rows and not self._converted
+        return min(columns, image_additions(columns)) if divided else columns, outer
 
     @property
     def _longest_segment(self) -> int:
@@ -334,7 +369,7 @@ class DenseProducts:
         def step(segment: tuple[int, int]) -> list[Array]:
             parts: list[Array] = []
             for start, block in self.rows.blocks(*segment, size):
-                parts = _accumulate(parts, [product(start, block)])
+                parts = accumulate(parts, [product(start, block)])
             return parts
 
         return self._fold(step, width, result_bytes)[0]
@@ -344,7 +379,7 @@ class DenseProducts:
         if 2 * result_bytes > _ACCUMULATOR_BYTES:
             with one_blas_thread():  # a Gram matrix too large for a second copy: our threads share it
                 return step(segments[0])
-        return fold(step, segments, _accumulate, workers=self._workers(width))
+        return fold(step, segments, accumulate, workers=self._workers(width))
 
     def _operand(self, factor: Array) -> Array:
         """A factor in the precision of the products."""
@@ -362,35 +397,3 @@ class DenseProducts:
 
     def _workers(self, width: int) -> int | None:
         return 1 if self.rows.shape[0] * self.rows.shape[1] * width < _SHARED_WORK else self.rows.workers
-
-
-def _accumulate(total: list[Array], parts: list[Array]) -> list[Array]:
-    """Add the parts to float64 totals, in place with NumPy, because the totals are our own."""
-    if not total:
-        return [astype(part, namespace(part).float64) for part in parts]
-    if is_numpy(parts[0]):
-        for sum_, part in zip(total, parts, strict=True):
-            np.add(sum_, part, out=sum_)
-        return total
-    return [sum_ + astype(part, sum_.dtype) for sum_, part in zip(total, parts, strict=True)]
-
-
-def _pieces(block: Array, start: int, size: int) -> Iterator[tuple[int, Array]]:
-    for first in range(0, block.shape[0], size):
-        yield start + first, block[first : min(first + size, block.shape[0]), :]
-
-
-def weights_of(block: Array, roots: Array | None, start: int) -> Array:
-    """u for the rows of a block."""
-    if roots is not None:
-        return roots[start : start + block.shape[0]]
-    xp = namespace(block)
-    if xp is np:
-        return np.ones(block.shape[0], block.dtype)
-    return xp.ones(block.shape[0], dtype=block.dtype, device=block.device)
-
-
-def _diagonal(matrix: Array) -> Array:
-    if is_numpy(matrix):
-        return np.diagonal(matrix).copy()
-    return namespace(matrix).reshape(matrix, (-1,))[:: matrix.shape[0] + 1]

@@ -78,6 +78,39 @@ def _add_normal(block, factor, part):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def images(block, factor, result):  # type: ignore[no-untyped-def]
+    """A Q in float64, for a float32 block and `factor` = Q^T, both with a multiple of four rows."""
+    for i in range(0, block.shape[0], 4):
+        b0, b1, b2, b3 = block[i], block[i + 1], block[i + 2], block[i + 3]
+        for c in range(0, factor.shape[0], 4):
+            q0, q1, q2, q3 = factor[c], factor[c + 1], factor[c + 2], factor[c + 3]
+            s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = 0.0
+            s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = 0.0
+            for j in range(block.shape[1]):
+                a0, a1, a2, a3 = np.float64(b0[j]), np.float64(b1[j]), np.float64(b2[j]), np.float64(b3[j])
+                s00 += a0 * q0[j]
+                s01 += a0 * q1[j]
+                s02 += a0 * q2[j]
+                s03 += a0 * q3[j]
+                s10 += a1 * q0[j]
+                s11 += a1 * q1[j]
+                s12 += a1 * q2[j]
+                s13 += a1 * q3[j]
+                s20 += a2 * q0[j]
+                s21 += a2 * q1[j]
+                s22 += a2 * q2[j]
+                s23 += a2 * q3[j]
+                s30 += a3 * q0[j]
+                s31 += a3 * q1[j]
+                s32 += a3 * q2[j]
+                s33 += a3 * q3[j]
+            result[i, c], result[i, c + 1], result[i, c + 2], result[i, c + 3] = s00, s01, s02, s03
+            result[i + 1, c], result[i + 1, c + 1], result[i + 1, c + 2], result[i + 1, c + 3] = s10, s11, s12, s13
+            result[i + 2, c], result[i + 2, c + 1], result[i + 2, c + 2], result[i + 2, c + 3] = s20, s21, s22, s23
+            result[i + 3, c], result[i + 3, c + 1], result[i + 3, c + 2], result[i + 3, c + 3] = s30, s31, s32, s33
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
 def _add_normal_single(block, factor, part):  # type: ignore[no-untyped-def]
     """The same in float32.
 

@@ -14,7 +14,7 @@ from eckart.arrays import EPSILON, Array
 from eckart.engine.backends.base import Backend, Draft
 from eckart.engine.backends.symmetric import by_all, leading_pairs
 from eckart.engine.certificate import coupling_factor
-from eckart.engine.lanczos.rounding import ErrorMeter, orthogonality_loss
+from eckart.engine.lanczos.rounding import ErrorMeter
 from eckart.errors import NotFiniteError
 
 _FIRST_ROOM = 128
@@ -148,7 +148,7 @@ class Basis:
         self.coupled = first
         self.rest = rest
         room = self.size - self._known_count >= width
-        self._draft = self.backend.draft_next_block(rest, self._gram, *self._known) if room else None
+        self._draft = self.backend.draft_next_block(rest, self._gram, *self.known) if room else None
 
     def take_over(self, projected: np.ndarray, rest: Array, products: Array) -> None:
         """Record T, R of the last vector, and the products G M for vectors that are already in the empty basis."""
@@ -163,7 +163,7 @@ class Basis:
         self._largest = float(np.abs(projected).max())
 
     @property
-    def _known(self) -> tuple[Array, ...]:
+    def known(self) -> tuple[Array, ...]:
         """F and M, mutually orthogonal; not copied into one array, which would double the working memory."""
         return (self.vectors,) if self.frozen is None or self.frozen.shape[1] == 0 else (self.frozen, self.vectors)
 
@@ -187,7 +187,7 @@ class Basis:
         floor = 10 * EPSILON * self.largest_entry
         if draft is not None and draft.good(floor, _ROUNDING_ONLY):
             return draft.block
-        return self.backend.next_block(self.rest, self.residual_gram, floor, *self._known)
+        return self.backend.next_block(self.rest, self.residual_gram, floor, *self.known)
 
     def _record_arrived(self) -> None:
         if not self._arriving:
@@ -242,7 +242,3 @@ class Basis:
         self._residual_gram = np.zeros((0, 0))
         self._pairs = self._coupling = None
         self.coupled = 0
-
-    def orthogonality_loss(self, rng: np.random.Generator, probability: float) -> float:
-        """Bound of ||I - [F M]^T [F M]||, valid with probability 1 - p."""
-        return orthogonality_loss(self.backend, self._known, rng, probability)

@@ -6,7 +6,7 @@ repeat
     upper bounds (certificate.py); if upper_i - theta_i <= goal for i <= k: measure rounding (finish.py), stop
     converged but not proved: narrow proof phase (proof_phase.py)
     basis full: thick restart, carrying one proved number (restart.py)
-    residuals small: append four or eight random columns, the probes that ride along
+    residuals small: append eight random columns, the probes that ride along
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ from eckart.engine.threads import one_blas_thread
 _BEYOND = 11
 """Number of Ritz pairs computed after the k-th: candidates for a proved gap."""
 _NARROW_BLOCK = 16
+_CHEAP = 25_000_000
+"""Entries of dense data times columns up to which a product takes less time than a check."""
 
 
 def block_lanczos(
@@ -123,8 +125,9 @@ class _Run:
     def __post_init__(self) -> None:
         self.backend = self.matrix.backend
         self.budget = FailureBudget(self.target.failure_probability)
-        if self.block <= _NARROW_BLOCK:  # a narrow step costs less than a check
-            self.schedule.most, self.schedule.cheap = 4, self.matrix.resident
+        if self.block <= _NARROW_BLOCK:  # a narrow step may cost less than a check
+            cheap = self.matrix.entries * self.block <= _CHEAP
+            self.schedule.most, self.schedule.cheap = 4, self.matrix.resident and cheap
         self.basis = Basis.with_capacity(self.backend, self.matrix.size, self.capacity, meter=self.meter())
 
     # The iteration
@@ -285,7 +288,7 @@ class _Run:
         return ErrorMeter(
             self.backend,
             lambda: run.rng,
-            lambda: run.matrix.product_error,
+            run.matrix.products_error,
             lambda: run.budget.spend("rounding"),
         )
 

@@ -31,8 +31,9 @@ from eckart.engine.lanczos.chebyshev import ChebyshevBound
 from eckart.engine.lanczos.probe_bound import BoundedRun
 from eckart.engine.lanczos.proof_phase import Phase
 from eckart.engine.lanczos.restart import Separation, retained_bound
-from eckart.engine.lanczos.rounding import WIDTH, lengths, measured_error, measured_projected_error
+from eckart.engine.lanczos.rounding import WIDTH, lengths, loss_and_error, measured_error, measured_projected_error
 from eckart.engine.lanczos.terms import FailureBudget, Matrix
+from eckart.engine.standardize.rounding import gamma
 
 GOLDEN = (1.0 + 5.0**0.5) / 2.0
 
@@ -59,6 +60,8 @@ class Errors:
     main_loss: float
     product: float
     """Bound of ||fl(G q) - G q|| for a unit vector q in float64."""
+    largest: float = np.inf
+    """Bound of the largest eigenvalue, with which that of several products is smaller."""
     probe: float = 0.0
     probe_loss: float = 0.0
 
@@ -84,10 +87,6 @@ class Refined:
     error: float
 
 
-def _metered(basis: Basis) -> float:
-    return 0.0 if basis.meter is None else basis.meter.bound(basis)
-
-
 def measure(
     evidence: Evidence,
     matrix: Matrix,
@@ -95,15 +94,19 @@ def measure(
     budget: FailureBudget,
     ritz: np.ndarray | None = None,
     width: int = WIDTH,
+    *,
+    half: bool = False,
+    enough: float = 0.0,
 ) -> tuple[Errors, Refined | None]:
     """Measure the errors of the run.
 
-    Float32 products need one float64 pass with `width` random columns, which also refines the Ritz vectors M `ritz`.
+    Float32 products need one float64 pass with `width` random columns, which also refines the Ritz vectors M `ritz`,
+    or only their Rayleigh quotients if `half` of the work is enough. A loss of orthogonality of up to `enough` need not
+    be known more accurately.
     """
     basis, phase = evidence.basis, evidence.phase
-    main_loss, probe_loss = _orthogonality_losses(evidence, rng, budget)
+    main_loss, main, probe_loss, probe = _losses_and_errors(evidence, rng, budget, enough)
     if matrix.exact is None:
-        main, probe = _metered(basis), 0.0 if phase is None else _metered(phase.basis)
         errors = Errors(main, main, main_loss, matrix.product_error, probe, probe_loss)
         return _sharpened(errors, evidence, matrix), None
     backend, product_error = matrix.backend, matrix.product_error
@@ -113,12 +116,8 @@ def measure(
     if phase is not None:
         second = rng.standard_normal((phase.basis.count, width))
         pieces.append(backend.times(phase.basis.vectors, second))
-    vectors = None
-    if ritz is not None:
-        vectors = backend.times(basis.vectors, ritz)
-        pieces.append(vectors)
-    xp = namespace(pieces[0])
-    product = matrix.exact(xp.concat(pieces, axis=1) if len(pieces) > 1 else pieces[0])
+    vectors = None if ritz is None else backend.times(basis.vectors, ritz)
+    product, gram = _exact(matrix, pieces, vectors, half=half)
     seen = product[:, :width]
     main = measured_error(backend, basis, factor, seen, product_error, budget.spend("rounding"))
     projected = measured_projected_error(backend, basis, factor, seen, product_error, budget.spend("rounding"))
@@ -128,21 +127,63 @@ def measure(
         seen = backend.subtract(seen + 0.0, phase.basis.frozen, backend.inner(phase.basis.frozen, seen))
         probe = measured_error(backend, phase.basis, second, seen, product_error, budget.spend("rounding"))
     refined = None
-    if vectors is not None:
-        refined = _rayleigh_ritz(matrix, vectors, product[:, -vectors.shape[1] :], product_error)
-    return Errors(main, min(main, projected), main_loss, product_error, probe, probe_loss), refined
+    if vectors is not None and ritz is not None:
+        if gram is not None:
+            refined = _from_quotients(matrix, basis, ritz, backend.to_host(gram), main)
+        else:
+            refined = _rayleigh_ritz(matrix, vectors, product[:, -vectors.shape[1] :])
+    return Errors(main, min(main, projected), main_loss, product_error, probe=probe, probe_loss=probe_loss), refined
 
 
-def _orthogonality_losses(evidence: Evidence, rng: np.random.Generator, budget: FailureBudget) -> tuple[float, float]:
-    """Of the main and of the probe basis; a proof by Chebyshev polynomials knows that of the frozen vectors."""
+def _exact(matrix: Matrix, pieces: list[Array], vectors: Array | None, *, half: bool) -> tuple[Array, Array | None]:
+    """G times the pieces and V in float64, or G times the pieces and V^T G V."""
+    assert matrix.exact is not None
+    xp = namespace(pieces[0])
+
+    def together(parts: list[Array]) -> Array:
+        return xp.concat(parts, axis=1) if len(parts) > 1 else parts[0]
+
+    if vectors is None:
+        return matrix.exact(together(pieces)), None
+    found = matrix.exact_and_gram(together(pieces), vectors) if half and matrix.exact_and_gram is not None else None
+    return found or (matrix.exact(together([*pieces, vectors])), None)
+
+
+def _from_quotients(matrix: Matrix, basis: Basis, ritz: np.ndarray, inner: np.ndarray, error: float) -> Refined:
+    """Rayleigh-Ritz with V = M X, given H = V^T G V in float64 and ||E||.
+
+    (I - V V^T) G V = R X + (I - V V^T) E X, so its Gram matrix is at most (1 + a) X^T R^T R X + (1 + 1/a) ||E||^2 I,
+    with a as in `with_rounding`. V differs from M X by its rounding.
+    """
+    values, rotation = np.linalg.eigh((inner + inner.T) / 2.0)
+    values, rotation = values[::-1], np.ascontiguousarray(rotation[:, ::-1])
+    coupled = basis.coupled_to(ritz @ rotation)
+    residuals = np.sqrt(np.sum(coupled**2, axis=0))
+    largest = float(np.linalg.norm(coupled, 2)) if coupled.size else 0.0
+    part = error / max(largest, error) if error > 0.0 else 0.0
+    squared = error**2 + error * max(largest, error)
+    gram = (1.0 + part) * (coupled.T @ coupled) + squared * np.eye(len(values))
+    count = len(values)
+    formed = 4.0 * gamma(basis.count + 4) * count**0.5 * max(float(values[0]), 0.0)
+    own = 2.0 * matrix.products_error(count) + float(np.linalg.norm(inner - inner.T)) + formed
+    return Refined(values, rotation, gram, residuals + error, own)
+
+
+def _losses_and_errors(
+    evidence: Evidence, rng: np.random.Generator, budget: FailureBudget, enough: float
+) -> tuple[float, float, float, float]:
+    """||I - M^T M|| and ||E|| of the main and of the probe basis.
+
+    A proof by Chebyshev polynomials knows the loss of the frozen vectors, and multiplies no basis of its own.
+    """
     basis, phase = evidence.basis, evidence.phase
     known = phase.bounded.loss if phase is not None and isinstance(phase.bounded, ChebyshevBound) else None
     if known is not None and evidence.frozen == basis.count:  # all of the basis was frozen
-        return known, known
-    main = basis.orthogonality_loss(rng, budget.spend("rounding"))
+        return known, 0.0 if basis.meter is None else basis.meter.bound(basis), known, 0.0
+    loss, error = loss_and_error(basis, rng, budget.spend("rounding"), enough)
     if phase is None or known is not None:
-        return main, known or 0.0
-    return main, phase.basis.orthogonality_loss(rng, budget.spend("rounding"))
+        return loss, error, known or 0.0, 0.0
+    return loss, error, *loss_and_error(phase.basis, rng, budget.spend("rounding"), enough)
 
 
 def _sharpened(errors: Errors, evidence: Evidence, matrix: Matrix) -> Errors:
@@ -150,7 +191,7 @@ def _sharpened(errors: Errors, evidence: Evidence, matrix: Matrix) -> Errors:
 
     lambda_1(G) <= lambda_1([[T, R_c^T], [R_c, s]]) <= max(theta_1, s) + ||R_c||, plus the errors so far.
     """
-    if matrix.sharper_error is None:
+    if matrix.block_error is None:
         return errors
     basis = evidence.basis
     known = known_statements(evidence, errors, 1, matrix.prototype, sharp=False)
@@ -158,23 +199,23 @@ def _sharpened(errors: Errors, evidence: Evidence, matrix: Matrix) -> Errors:
     largest = max(known.largest, outside) + float(np.linalg.norm(basis.coupling)) + errors.allowance(known.largest)
     if not np.isfinite(largest):
         return errors
-    product = min(matrix.sharper_error(largest), errors.product)
-    gain = errors.product - product
-    main = errors.main - _columns_in_error(basis) * gain
-    probe = 0.0 if evidence.phase is None else errors.probe - _columns_in_error(evidence.phase.basis) * gain
-    return replace(errors, main=main, projected=main, product=product, probe=probe)
+    main = errors.main - _gain(matrix, basis, largest)
+    probe = 0.0 if evidence.phase is None else errors.probe - _gain(matrix, evidence.phase.basis, largest)
+    return replace(errors, main=main, projected=main, largest=largest, probe=probe)
 
 
-def _columns_in_error(basis: Basis) -> float:
-    return 0.0 if basis.meter is None else basis.meter.columns**0.5
+def _gain(matrix: Matrix, basis: Basis, largest: float) -> float:
+    """By how much the error of the products is smaller than assumed before the largest eigenvalue was bounded."""
+    columns = 0 if basis.meter is None else basis.meter.columns
+    return matrix.products_error(columns) - matrix.products_error(columns, largest)
 
 
-def refine(matrix: Matrix, vectors: Array, product_error: float) -> Refined:
+def refine(matrix: Matrix, vectors: Array, largest: float) -> Refined:
     """Rayleigh-Ritz with one float64 pass."""
-    return _rayleigh_ritz(matrix, vectors, (matrix.exact or matrix.apply)(vectors), product_error)
+    return _rayleigh_ritz(matrix, vectors, (matrix.exact or matrix.apply)(vectors), largest)
 
 
-def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array, product_error: float) -> Refined:
+def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array, largest: float = np.inf) -> Refined:
     backend, count = matrix.backend, vectors.shape[1]
     inner = backend.to_host(backend.inner(vectors, product))
     values, rotation = np.linalg.eigh((inner + inner.T) / 2.0)
@@ -183,7 +224,7 @@ def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array, product_error
     rotation = np.ascontiguousarray(rotation[:, ::-1])
     skew = float(np.linalg.norm(inner - inner.T)) / 2.0
     loss = float(np.linalg.norm(backend.to_host(backend.inner(vectors, vectors)) - np.eye(count), 2))
-    error = count**0.5 * product_error + skew + 4.0 * loss * max(float(values[-1]), 0.0)
+    error = matrix.products_error(count, largest) + skew + 4.0 * loss * max(float(values[-1]), 0.0)
     residuals = lengths(backend, backend.times(rest, rotation))
     return Refined(values[::-1], rotation, rotation.T @ gram @ rotation, residuals, error)
 

@@ -29,14 +29,18 @@ _LAST_PASSES = 8
 """With this many passes left, probes join even if residuals are large: a run that ends without a proof then has a bound
 of the complement from random columns, which is far below the trace on flat spectra.
 """
-_PROBE_STEPS = 3.0
-"""Steps that probes take to bound the complement of a spectrum that decays."""
+_PROBE_STEPS = 4.0
+"""Probes join in time if at most so many steps remain: they take three to bound the complement of a spectrum that
+decays, and one step more with them costs less than a whole step after convergence.
+"""
 _LITTLE = 0.75
 """Trace left for the complement, relative to the k-th value, that falls so far below it in the next steps that the
 complement is bounded without probes.
 """
-_FEW_PROBES, _NARROW = 4, 8
-"""Number of probes that join float64 blocks up to this width. In float32, rounding would exceed what so few show."""
+_NARROW = 8
+"""Width of blocks whose columns cost time. All the same, eight probes join them: four take one or two steps more, which
+takes longer than the further columns (measured).
+"""
 
 
 def extended(run: _Run, following: Array, state: Assessment | None, ahead: Ahead | None) -> Array:
@@ -45,7 +49,7 @@ def extended(run: _Run, following: Array, state: Assessment | None, ahead: Ahead
     count = following.shape[1]
     due = state is not None and _probes_due(run, state, count)
     lacking = max(0, run.block - count) if count < max(1, run.block // 2) else 0
-    width = min(run.matrix.size - run.basis.count - count, max(lacking, _probes(run) if due else 0))
+    width = min(run.matrix.size - run.basis.count - count, max(lacking, PROBES if due else 0))
     if width <= 0:
         return following
     block, coordinates = _with_random(run, following, width, ahead if due else None)
@@ -120,13 +124,8 @@ def probes_fit(run: _Run, width: int) -> bool:
     """Whether probes may join a block of `width` columns now: enough passes fit into the basis after them."""
     if run.rode_along or (run.flat and not passes_run_out(run)) or run.restarts or run.proofs.phase is not None:
         return False
-    fits = run.basis.count + _RIDE_ALONG_PASSES * (width + _probes(run)) <= run.capacity
+    fits = run.basis.count + _RIDE_ALONG_PASSES * (width + PROBES) <= run.capacity
     return fits or run.capacity >= run.matrix.size
-
-
-def _probes(run: _Run) -> int:
-    """Number of probes that join."""
-    return _FEW_PROBES if _columns_cost_time(run) else PROBES
 
 
 def _columns_cost_time(run: _Run) -> bool:

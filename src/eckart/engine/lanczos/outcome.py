@@ -34,6 +34,12 @@ _MANY = 20
 """After this many passes, one more for sharper bounds costs little."""
 _UNCERTAIN = 1.2
 """Factor on the expected error of T, because a second float64 pass costs more than a few columns."""
+_LITTLE = 0.5
+"""Share of the tolerance that may be lost by measuring Rayleigh quotients alone."""
+_NEGLIGIBLE_LOSS = 0.01
+"""Loss of orthogonality that hardly widens the bounds, relative to the tolerance and the k-th value."""
+_MARGIN = 2.0
+"""Factor on the expected ||E|| where a larger one would cost another pass."""
 _NEXT_START = 8
 """Number of Ritz vectors beyond the k-th from which a float64 run starts."""
 
@@ -84,13 +90,14 @@ class _Bounded:
 def _bounded(run: _Run, state: Assessment) -> _Bounded:
     """Measure rounding errors and evaluate the bounds with them."""
     evidence, k = run.evidence(), state.k
-    wanted, width = (None, WIDTH) if run.exact else _columns_to_verify(run, state, evidence)
-    errors, refined = measure(evidence, run.matrix, run.rng, run.budget, wanted, width)
+    wanted, width, half = (None, WIDTH, False) if run.exact else _columns_to_verify(run, state, evidence)
+    enough = _NEGLIGIBLE_LOSS * run.tolerance * float(state.values[k - 1]) / max(float(state.values[0]), 1e-300)
+    errors, refined = measure(evidence, run.matrix, run.rng, run.budget, wanted, width, half=half, enough=enough)
     run.passes += 0 if run.exact else 1
     lower, upper = _proved_bounds(run, state, evidence, errors, refined)
     if refined is None and run.may_continue and _refining_pays(run, state, lower, upper, errors):
         wanted = _leading(run, state)
-        refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted), errors.product)
+        refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted), errors.largest)
         run.passes += 1
         lower, upper = _proved_bounds(run, state, evidence, errors, refined)
     if refined is not None and wanted is not None:
@@ -197,31 +204,57 @@ def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.nd
     if width <= allowed:
         return False
     not_converged = max(0.0, width - 2.0 * errors.below(largest))
-    refined = not_converged + (1.0 + GOLDEN) * (k + _REFINED[-1]) ** 0.5 * errors.product
+    rounding = run.matrix.products_error(k + _REFINED[-1], errors.largest)
+    refined = not_converged + (1.0 + GOLDEN) * rounding
     return refined <= allowed or run.passes >= _MANY or not _proved(run, state, lower, upper)
 
 
-def _columns_to_verify(run: _Run, state: Assessment, evidence: Evidence) -> tuple[np.ndarray | None, int]:
-    """(coefficients of the Ritz vectors to refine, or None; random columns): as few columns as the goal allows.
+def _columns_to_verify(run: _Run, state: Assessment, evidence: Evidence) -> tuple[np.ndarray | None, int, bool]:
+    """(coefficients of the Ritz vectors to refine, or None; random columns; whether their Rayleigh quotients, half of
+    the work, are enough): as few columns as the goal allows.
 
     Fewer random columns show a larger error, by which the bounds grow, but cost less. If even the most columns leave
     bounds wider than the tolerance, the Ritz vectors are refined, and the errors matter only for the complement.
     """
+    wanted = _leading(run, state)
     # Kernels that multiply tiles of columns are so fast that converting the rows to float64 takes most of this pass.
     if run.matrix.tile > 1:
-        return _leading(run, state), WIDTH
-    wanted = _leading(run, state)
+        return wanted, WIDTH, False
+    held = wanted.shape[1]
+    half = _columns_for_quotients(run, state, evidence, held)
+    most = max(WIDTH, held + WIDTHS[0] - 1) if half is None else half + held // 2
     for width in WIDTHS:
-        fewer = width <= WIDTH or width < wanted.shape[1] + WIDTHS[0]
-        if fewer and _enough_columns(run, state, evidence, width):
-            return None, width
-    held, last = wanted.shape[1], float(state.values[state.k - 1])
+        if width <= most and _enough_columns(run, state, evidence, width):
+            return None, width, False
+    if half is not None:
+        return wanted, half, True
+    last = float(state.values[state.k - 1])
     if held == len(state.values):
-        return wanted, WIDTH
-    error = 2.0 * run.expected_measurement(WIDTHS[0])[0]
-    beyond = max(float(state.values[held]), _complement_with(evidence, error)) + error
-    separated = last - beyond >= 0.5 * (last - float(state.values[held])) > 0.0
-    return wanted, WIDTHS[0] if separated else WIDTH
+        return wanted, WIDTH, False
+    separated = last - _beyond(run, state, evidence, held, WIDTHS[0]) >= 0.5 * (last - float(state.values[held])) > 0.0
+    return wanted, WIDTHS[0] if separated else WIDTH, False
+
+
+def _columns_for_quotients(run: _Run, state: Assessment, evidence: Evidence, held: int) -> int | None:
+    """Random columns with which Rayleigh quotients of the refined vectors are enough; None if they cost more than half.
+
+    The coupling of these vectors to the complement is then known up to ||E||, which counts by its square.
+    """
+    if run.matrix.exact_and_gram is None or held == len(state.values):
+        return None
+    last, residual = float(state.values[state.k - 1]), float(state.residuals[: state.k].max())
+    for width in (width for width in WIDTHS if width <= WIDTH):
+        gap = last - _beyond(run, state, evidence, held, width)
+        error = _MARGIN * run.expected_measurement(width)[0]
+        if gap > 0.0 and (residual + error) ** 2 <= _LITTLE * run.tolerance * last * gap:
+            return width
+    return None
+
+
+def _beyond(run: _Run, state: Assessment, evidence: Evidence, held: int, width: int) -> float:
+    """Expected bound of the complement of the refined vectors with what `width` random columns show."""
+    error = _MARGIN * run.expected_measurement(width)[0]
+    return max(float(state.values[held]), _complement_with(evidence, error)) + error
 
 
 def _enough_columns(run: _Run, state: Assessment, evidence: Evidence, width: int) -> bool:

@@ -12,8 +12,6 @@ The computed R has a part along M, which rounding has left in it and the proofs 
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -22,7 +20,10 @@ import numpy as np
 
 from eckart.arrays import EPSILON, Array
 from eckart.engine.backends.base import Backend
+from eckart.engine.certificate import inner_accurately
+from eckart.engine.lanczos import accurate
 from eckart.engine.lanczos.probe_bound import length_quantile
+from eckart.engine.standardize.rounding import gamma
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.basis import Basis
@@ -38,14 +39,14 @@ _CHUNK = 64
 class ErrorMeter:
     """E without the given error of the products: Y = sum_j (G Q_j) Z_j is accumulated during the run.
 
-    ||E|| <= ||E Z|| / c + the error of the products: `product_error` for each column of a block, and after a restart
-    the whole error of the basis that was compressed.
+    ||E|| <= ||E Z|| / c + the error of the products, and after a restart the whole error of the basis that was
+    compressed.
     """
 
     backend: Backend
     rng: Callable[[], np.random.Generator]
-    product_error: Callable[[], float]
-    """Bound of ||fl(G q) - G q|| for a unit vector q."""
+    products_error: Callable[[int], float]
+    """Bound of ||fl(G M) - G M|| for so many columns."""
     probability: Callable[[], float]
     """Failure probability for the next measurement."""
     factors: list[np.ndarray] = field(default_factory=list)
@@ -55,7 +56,7 @@ class ErrorMeter:
     lengths: list[float] = field(default_factory=list)
     """||G Q_j||_F."""
     columns: int = 0
-    """Columns whose product has the error `product_error`."""
+    """Columns whose products have the error `products_error`."""
     inherited: float = 0.0
     """Error of the compressed columns."""
 
@@ -88,24 +89,30 @@ class ErrorMeter:
 
     def bound(self, basis: Basis) -> float:
         """||E|| for all columns of the basis; fails with the assigned probability."""
-        newest = basis.residual_gram.shape[0]
+        residue = self.residue(basis)
+        return self.bound_from(basis, accurate.products((basis.vectors,), None, residue))
+
+    def residue(self, basis: Basis) -> accurate.Residue:
+        """E Z except for the error of the products, as Y - M (T Z) - R Z'."""
+        newest, factor = basis.residual_gram.shape[0], np.vstack(self.factors)
+        expected, error = inner_accurately(basis.projected, factor)
+        rest, length = (basis.rest, _length(basis)) if newest else (None, 0.0)
+        return accurate.Residue(self.total, expected, error, rest, length, factor[len(factor) - newest :])
+
+    def bound_from(self, basis: Basis, seen: accurate.Seen) -> float:
+        """The same, once the products of the basis with random columns are known.
+
+        The sum Y is off by gamma(b + s) sum_j ||G Q_j||_F ||Z_j||_F, for blocks of b columns in s steps.
+        """
         factor = np.vstack(self.factors)
-        expected = basis.projected @ factor
-        error = self.total
-        for start in range(0, basis.count, _CHUNK):
-            stop = min(start + _CHUNK, basis.count)
-            error = error - self.backend.times(basis.vectors[:, start:stop], expected[start:stop])
-        if newest:
-            error = error - self.backend.times(basis.rest, factor[-newest:])
-        measured = _spectral_norm(self.backend, error)
         starts = np.cumsum([0, *(len(part) for part in self.factors[:-1])])
         sizes = np.sqrt(np.add.reduceat(np.einsum("ij,ij->i", factor, factor), starts)) * self.lengths
-        outside = _outside(basis, factor)
-        terms = max(_CHUNK, *(part.shape[0] for part in self.factors)) + basis.count / _CHUNK + len(sizes) + 4
-        own = EPSILON * terms * (float(np.sum(sizes)) + basis.count**0.5 * float(np.linalg.norm(expected)) + outside)
-        products = self.inherited + self.columns**0.5 * self.product_error()
-        along = residual_along_basis(self.backend, basis)
-        return float((measured + own) / length_quantile(self.probability(), WIDTH) + products + along)
+        terms = max(part.shape[0] for part in self.factors) + len(sizes) + 1
+        own = seen.error_rounding + 1.01 * gamma(terms) * float(np.sum(sizes))
+        assert seen.error_gram is not None
+        measured = (_root(seen.error_gram) + own) / length_quantile(self.probability(), WIDTH)
+        products = self.inherited + self.products_error(self.columns)
+        return float(measured + products + residual_along_basis(self.backend, basis))
 
 
 def measured_error(
@@ -128,12 +135,17 @@ def measured_error(
     return float(measured + residual_along_basis(backend, basis))
 
 
+def _length(basis: Basis) -> float:
+    """||R||_F."""
+    return float(np.sqrt(max(np.trace(basis.residual_gram), 0.0)))
+
+
 def _outside(basis: Basis, factor: np.ndarray) -> float:
     """Bound of ||R Z||_F, the part of G M Z outside the basis."""
     newest = basis.residual_gram.shape[0]
     if newest == 0:
         return 0.0
-    return float(np.sqrt(max(np.trace(basis.residual_gram), 0.0))) * float(np.linalg.norm(factor[-newest:]))
+    return _length(basis) * float(np.linalg.norm(factor[-newest:]))
 
 
 def measured_projected_error(
@@ -158,7 +170,7 @@ def residual_along_basis(backend: Backend, basis: Basis) -> float:
     if newest == 0:
         return 0.0
     seen = float(np.linalg.norm(backend.to_host(backend.inner(basis.vectors, basis.rest))))
-    own = EPSILON * (basis.size + 2) * (basis.count * max(float(np.trace(basis.residual_gram)), 0.0)) ** 0.5
+    own = gamma(basis.size + 2) * (basis.count * max(float(np.trace(basis.residual_gram)), 0.0)) ** 0.5
     return float(seen + own)
 
 
@@ -168,20 +180,37 @@ def lengths(backend: Backend, columns: Array) -> np.ndarray:
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
-def orthogonality_loss(
-    backend: Backend, parts: tuple[Array, ...], rng: np.random.Generator, probability: float
-) -> float:
-    """||I - M^T M|| for M = (M_1, M_2, ...), from 16 random vectors."""
-    edges = np.cumsum([int(part.shape[1]) for part in parts])
-    count = int(edges[-1])
+def loss_and_error(
+    basis: Basis, rng: np.random.Generator, probability: float, enough: float = 0.0
+) -> tuple[float, float]:
+    """(||I - [F M]^T [F M]||, from 16 random vectors and valid with probability 1 - p; ||E||, 0 without a meter).
+
+    Without a meter, ordinary products are used if they show a loss of at most `enough`. They are off by (gamma(n) +
+    2 gamma(d)) || |M|^T |M| |Z| ||_F, which is at most sqrt(d) ||M|| times that of Z.
+    """
+    count, meter = sum(int(part.shape[1]) for part in basis.known), basis.meter
     if count == 0:
-        return 0.0
-    factor = rng.standard_normal((count, WIDTH))
-    pieces = zip(parts, np.split(factor, edges[:-1]), strict=True)
-    product = functools.reduce(operator.add, (backend.times(part, piece) for part, piece in pieces))
-    seen = np.concatenate([backend.to_host(backend.inner(part, product)) for part in parts])
-    own = EPSILON * 4.0 * count**0.5 * float(np.linalg.norm(factor))
-    return float((_norm(seen - factor) + own) / length_quantile(probability, WIDTH))
+        return 0.0, 0.0
+    factor, length = rng.standard_normal((count, WIDTH)), length_quantile(probability, WIDTH)
+    own = 1.1 * (gamma(basis.size + 2) + 2.0 * gamma(count + 2)) * count * float(np.linalg.norm(factor))
+    if meter is None and 2.0 * own <= enough * length:
+        loss = (_norm(_plain_loss(basis, factor)) + own) / length
+        if loss <= enough:
+            return float(loss), 0.0
+    seen = accurate.products(basis.known, factor, None if meter is None else meter.residue(basis))
+    assert seen.loss is not None
+    loss = float((_norm(seen.loss) + seen.loss_rounding) / length)
+    return loss, 0.0 if meter is None else meter.bound_from(basis, seen)
+
+
+def _plain_loss(basis: Basis, factor: np.ndarray) -> np.ndarray:
+    """(M^T M - I) Z by ordinary products."""
+    backend, product, first = basis.backend, None, 0
+    for part in basis.known:
+        seen = backend.times(part, factor[first : first + part.shape[1]])
+        product, first = seen if product is None else product + seen, first + int(part.shape[1])
+    along = np.concatenate([backend.to_host(backend.inner(part, product)) for part in basis.known])
+    return np.asarray(along - factor)
 
 
 def _spectral_norm(backend: Backend, tall: Array) -> float:

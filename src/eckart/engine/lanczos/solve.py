@@ -70,9 +70,11 @@ def solve_lanczos(
         measure,
         problem.total_error,  # smaller once the sums were formed in float64
         exact if rounded else None,
-        None if request.smallest else problem.product_error,
+        problem.exact_product_and_gram if rounded and not request.smallest else None,
+        None if request.smallest else problem.block_error,
         problem.tile,
         problem.data.resident,
+        0 if problem.sparse else problem.shape[0] * size,
     )
     target = _target(problem, request, worth)
     first = Start(start, shifted(start, product), capacity, probes, most, single)

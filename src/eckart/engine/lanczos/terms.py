@@ -74,12 +74,16 @@ class Matrix:
     """Bound of the error of the trace beyond that of a product."""
     exact: Callable[[Array], Array] | None = None
     """G Q in float64, if `apply` uses float32."""
-    sharper_error: Callable[[float], float] | None = None
-    """The bound of float64 products, given a bound of the largest eigenvalue."""
+    exact_and_gram: Callable[[Array, Array], tuple[Array, Array] | None] | None = None
+    """G Q and V^T G V in float64 for the cost of half of G V, if such a way exists."""
+    block_error: Callable[[int, float], float] | None = None
+    """||fl(G M) - G M|| for so many orthonormal columns in float64, given a bound of the largest eigenvalue."""
     tile: int = 1
     """Products process columns in groups of this size, so filling the last group is free."""
     resident: bool = False
     """Whether the data are in memory, so that a pass with a few columns costs little."""
+    entries: int = 0
+    """Entries of dense data."""
 
     @cached_property
     def backend(self) -> Backend:
@@ -96,6 +100,12 @@ class Matrix:
     @property
     def product_error(self) -> float:
         return self._measured[1]
+
+    def products_error(self, columns: int, largest: float = np.inf) -> float:
+        """Bound of ||fl(G M) - G M|| in float64: sqrt(d) times that of a column, or less if `largest` is known."""
+        if self.block_error is None or not np.isfinite(largest):
+            return float(columns**0.5 * self.product_error)
+        return self.block_error(columns, largest)
 
 
 @dataclass(frozen=True)

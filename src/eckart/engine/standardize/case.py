@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from eckart.engine.measured import pack, product_and_squares
 from eckart.engine.operator import MomentsAndProduct, Operator
 from eckart.engine.prepare import TOGETHER
 from eckart.engine.rows import RowBlocks
+from eckart.engine.standardize import rounding
 from eckart.engine.standardize.moments import Moments, Units, describe
 from eckart.engine.standardize.rounding import DEVIATIONS, ENTRY, deviation_of_sum, euclidean, gamma
 from eckart.engine.standardize.small import Materialized, materialize
@@ -245,18 +247,44 @@ class Case:
         moments = self.moments
         return trace * max(moments.raw_total / max(moments.total, 1e-300), 1.0)
 
-    def product_error(self, largest: float | None = None) -> float:
-        """gamma ||D||_F^2, times `_centring_factor` with the correction, and the error of the scales."""
-        error = self._error(self._product_additions)
-        return error if largest is None else self._sharper(error, largest)
+    def product_error(self) -> float:
+        """gamma ||D||_F^2, times `_centring_factor` with the correction, and the error of the scales.
+
+        The correction contains r^T q and s^T q, sums over all columns.
+        """
+        additions = self._product_additions[-1]
+        return self._error(additions, additions + self.shape[1])
+
+    def block_error(self, columns: int, largest: float) -> float:
+        """sqrt(d) times the error of one product, or less if both sums of the products are counted apart.
+
+        Since B^T u = 0, D^T D = B^T B + W r r^T, so ||D||_2^2 <= ||B||_2^2 + t^2 ||D||_F^2. The rest of the error, that
+        of the correction and of the scales, is counted for each column.
+        """
+        each, share = self.product_error(), self._share_of_means() if self.center else 0.0
+        together = math.sqrt(columns) * each
+        if share is None:
+            return together
+        inner, outer, additions = self._product_additions
+        raw = max(self.moments.raw_total, self.moments.total)
+        spectral = math.sqrt(max(largest, 0.0) + share * raw)
+        rest = max(each - gamma(additions + ENTRY) * raw, 0.0)
+        sharp = rounding.normal_product_error(columns, math.sqrt(raw), spectral, inner + ENTRY, outer + ENTRY)
+        return min(together, sharp + math.sqrt(columns) * rest)
+
+    def _share_of_means(self) -> float | None:
+        """t^2 = W ||r||^2 / ||D||_F^2, where B = D - u r^T with B^T u = 0, or more; None in other cases."""
+        return None
 
     @property
-    def _product_additions(self) -> int:
-        return self._in_float64.additions(gram=False, transposed=self.transposed)
-
-    def _sharper(self, error: float, _largest: float) -> float:
-        """`error`, given a bound of ||B||_2^2."""
-        return error
+    def _product_additions(self) -> tuple[int, int, int]:
+        """Maximum number of roundings of a term of D q, of D^T times it, and of both."""
+        given = self._in_float64
+        if isinstance(given, RowBlocks):
+            inner, outer = given.product_additions(transposed=self.transposed)
+            return inner, outer, inner + outer
+        total = given.additions(gram=False, transposed=self.transposed)
+        return total, total, total
 
     def gram_error(self) -> float:
         return self._error(self._in_float64.additions(gram=True, transposed=self.transposed))
@@ -266,11 +294,14 @@ class Case:
         """The rows as float64 products take them: in blocks of another size than in float32."""
         return self._given if self.sparse else self._given.precise()
 
-    def _error(self, additions: int) -> float:
+    def _error(self, additions: int, correcting: int | None = None) -> float:
+        """`additions` for the product with D, `correcting` for the correction, if that has more."""
         moments = self.moments
-        factor = self._centring_factor() if self.center else 1.0
-        raw = max(moments.raw_total, moments.total)
-        return factor * gamma(additions + ENTRY) * raw + 2.0 * moments.scale_error * moments.total
+        raw, growth = max(moments.raw_total, moments.total), gamma(additions + ENTRY)
+        if self.center:
+            corrected = growth if correcting is None else gamma(correcting + ENTRY)
+            growth += (self._centring_factor() - 1.0) * corrected
+        return growth * raw + 2.0 * moments.scale_error * moments.total
 
     def _centring_factor(self) -> float:
         """4: the product with D, both factors of the correction, and the sums in it.
@@ -319,6 +350,9 @@ class Case:
         assert product is not None
         return product
 
+    def exact_product_and_gram(self, right: Array, other: Array) -> tuple[Array, Array] | None:
+        return None
+
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         return self.exact().gram(right), self.gram_error()
 
@@ -362,26 +396,3 @@ def precisely(operator: Any) -> Any:
     if isinstance(operator, Wrapped):
         return replace(operator, base=precisely(operator.base))
     return operator.precise()
-
-
-def later(moments_and_product: MomentsAndProduct) -> Callable[[], MomentsAndProduct]:
-    """The moments with their sums on the host, when requested."""
-    backend = backend_of(moments_and_product.sums)
-    both = backend.fetch_async(
-        namespace(moments_and_product.sums).stack([moments_and_product.sums, moments_and_product.squares])
-    )
-    longest = None if moments_and_product.longest is None else backend.fetch_async(moments_and_product.longest)
-
-    def arrived() -> MomentsAndProduct:
-        sums, squares = both()
-        return replace(moments_and_product, sums=sums, squares=squares, longest=None if longest is None else longest())
-
-    return arrived
-
-
-def ones(count: int, prototype: Array, *, whole: bool = True) -> Array:
-    """A vector of ones; unless `whole`, one number broadcast to `count` entries."""
-    xp = namespace(prototype)
-    if not whole:
-        return np.broadcast_to(np.ones(1), (count,))
-    return np.ones(count) if xp is np else xp.ones(count, dtype=xp.float64, device=prototype.device)

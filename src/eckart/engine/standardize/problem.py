@@ -96,6 +96,13 @@ class Problem(Protocol):
         """B^T B Q in float64, with the error bound `product_error()`."""
         ...
 
+    def exact_product_and_gram(self, right: Array, other: Array) -> tuple[Array, Array] | None:
+        """B^T B Q, and (B V)^T (B V) for V = `other`, in float64 and one pass; None if B^T B V takes no longer.
+
+        For orthonormal V, the second is off by at most 2 `block_error`.
+        """
+        ...
+
     @property
     def moments(self) -> Moments: ...
 
@@ -108,11 +115,12 @@ class Problem(Protocol):
         """The trace before centring, in the units of B: rounding in the products is relative to it."""
         ...
 
-    def product_error(self, largest: float | None = None) -> float:
-        """Bound of || computed B^T (B q) - B^T B q || over unit q, for products in float64 (`exact`).
+    def product_error(self) -> float:
+        """Bound of || computed B^T (B q) - B^T B q || over unit q, for products in float64 (`exact`)."""
+        ...
 
-        It may be sharper if `largest`, a bound of ||B||_2^2, is given.
-        """
+    def block_error(self, columns: int, largest: float) -> float:
+        """Bound of || computed B^T (B M) - B^T B M ||_2 for so many orthonormal columns, given one of ||B||_2^2."""
         ...
 
     def gram_error(self) -> float:

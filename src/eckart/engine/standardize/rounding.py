@@ -34,6 +34,25 @@ def gamma(count: float) -> float:
     return count * UNIT / (1.0 - count * UNIT) if count * UNIT < 1.0 else math.inf
 
 
+def normal_product_error(columns: int, frobenius: float, spectral: float, inner: int, outer: int) -> float:
+    """Bound of || computed D^T (D M) - D^T D M || for d orthonormal columns, given ||D||_F and ||D||_2.
+
+    With at most `inner` roundings of a term of D M and `outer` of one of D^T times it, it is
+
+        ||D||_2 gamma_1 sqrt(d) ||D||_F + gamma_2 ||D||_F (min(||D||_F, sqrt(d) ||D||_2) + gamma_1 sqrt(d) ||D||_F)
+
+    Proof: fl(D M) = D M + F with ||F||_F <= gamma_1 || |D| |M| ||_F <= gamma_1 ||D||_F ||M||_F, and D^T multiplies F by
+    at most ||D||_2. The second product is off by gamma_2 || |D|^T |D M + F| ||_F <= gamma_2 ||D||_F ||D M + F||_F, and
+    the columns share what they capture: ||D M||_F <= ||D||_F.
+
+    V^T D^T D V formed as (D V)^T (D V) is off by at most twice as much: 2 ||D V|| ||F|| + ||F||^2 + gamma_2 ||D V +
+    F||_F^2, where terms in gamma^2 are below the rounding of gamma itself.
+    """
+    root = math.sqrt(columns)
+    image = gamma(inner) * root * frobenius
+    return spectral * image + gamma(outer) * frobenius * (min(frobenius, root * spectral) + image)
+
+
 def lapack_svd_error(longest_side: int, largest: float) -> float:
     """Bound of the error of each singular value, and of ||B - U S V^T||, for LAPACK's bidiagonal SVD.
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from eckart.arrays import Array, astype, from_numpy, namespace
 from eckart.engine.operator import Operator
-from eckart.engine.standardize.case import Case, ones
+from eckart.engine.standardize.case import Case
+from eckart.engine.standardize.sums import ones
 from eckart.engine.standardize.tall import Tall
 from eckart.engine.transformed import Centered
 

@@ -19,7 +19,7 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import MomentsAndProduct, Operator
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
-from eckart.engine.standardize.case import AMPLIFIED, RANGE, Case, later, ones
+from eckart.engine.standardize.case import AMPLIFIED, RANGE, Case
 from eckart.engine.standardize.cross_products import (
     centred_additions,
     centred_products,
@@ -28,6 +28,7 @@ from eckart.engine.standardize.cross_products import (
 )
 from eckart.engine.standardize.moments import Moments, describe
 from eckart.engine.standardize.rounding import ENTRY, gamma
+from eckart.engine.standardize.sums import later, ones
 from eckart.engine.transformed import Centered, Scaled, row_panels
 
 if TYPE_CHECKING:
@@ -126,29 +127,27 @@ class Tall(Case):
         return 1.0 + 2.0 * math.sqrt(hidden) + 2.0 * hidden
 
     def _share_of_means(self) -> float:
-        """t^2, and the part of it that rounding may hide."""
+        """t^2, and the part of it that rounding may hide (the sums D^T u are formed from the same D)."""
         moments = self.moments
         raw = max(moments.raw_total, moments.total, 1e-300)
         allowance = 4.0 * gamma(moments.additions + ENTRY) + (0.0 if self.precision == "float64" else _SINGLE)
         return max(raw - moments.total, 0.0) / raw + allowance
 
-    def _sharper(self, error: float, largest: float) -> float:
-        """gamma ||D||_F (||D||_2 + gamma ||D||_F) instead of gamma ||D||_F^2.
-
-        fl(D q) is off by gamma || |D| |q| || <= gamma ||D||_F, which D^T multiplies by at most ||D||_2. The second
-        product is off by gamma || |D|^T |fl(D q)| || <= gamma ||D||_F ||fl(D q)||. Since B^T u = 0, D^T D = B^T B + W r
-        r^T and ||D||_2^2 <= ||B||_2^2 + t^2 ||D||_F^2.
-        """
-        moments = self.moments
-        raw, growth = max(moments.raw_total, moments.total), gamma(self._product_additions + ENTRY)
-        means = self._share_of_means() * raw if self.center else 0.0
-        spectral = math.sqrt(max(largest, 0.0) + means) + growth * math.sqrt(raw)
-        return min(error, error - growth * raw + growth * math.sqrt(raw) * spectral)
-
     def exact_product(self, vectors: Array) -> Array:
         """If the first pass summed in float64, as on the host, its means and scales are exact."""
         exact = backend_of(self.prototype).synchronous and not self.sparse and self._given.resident
         return self.exact().normal(vectors) if exact else super().exact_product(vectors)
+
+    def exact_product_and_gram(self, right: Array, other: Array) -> tuple[Array, Array] | None:
+        given = self._given
+        if not (isinstance(given, RowBlocks) and backend_of(self.prototype).synchronous) or self.sparse or self.scale:
+            return None
+        exact: Any = self.exact()
+        base: Any = exact.base if isinstance(exact, Centered) else exact
+        found: tuple[Array, Array] | None = base.normal_and_gram(right, other)
+        if found is None or not isinstance(exact, Centered):
+            return found
+        return exact.correct(right, found[0]), exact.correct_gram(found[1], other)
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         """Both parts of the mean are subtracted from the rows, so nothing cancels in the sums."""

@@ -10,9 +10,10 @@ from eckart.arrays import Array, astype, from_numpy, namespace
 from eckart.engine.operator import Operator
 from eckart.engine.prepare import RecordRows, Scale, Shift, StandardizeRows, Step
 from eckart.engine.rows import RowBlocks
-from eckart.engine.standardize.case import Case, Given, ones
+from eckart.engine.standardize.case import Case, Given
 from eckart.engine.standardize.moments import Moments, describe, scales
 from eckart.engine.standardize.rounding import ENTRY, gamma
+from eckart.engine.standardize.sums import ones
 from eckart.engine.transformed import Centered
 
 _GRAM_AMPLIFIED = 100.0

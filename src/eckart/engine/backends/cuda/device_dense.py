@@ -14,7 +14,8 @@ from eckart.arrays import Array, astype, namespace
 from eckart.engine.backends.cuda import skinny as cuda_skinny
 from eckart.engine.backends.cuda.arrays import can_compile, cupy, device_number, given_back, on_device_of, seen_by_cupy
 from eckart.engine.backends.cuda.constants import BATCHED_COLUMNS, LEAST_ENTRIES, MOST_COLUMNS, PIECE_BYTES, SUMMED_ROWS
-from eckart.engine.backends.products import GRAM_ROWS, DenseProducts, weights_of
+from eckart.engine.backends.partial import weights_of
+from eckart.engine.backends.products import GRAM_ROWS, DenseProducts
 from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.prepare import Convert, Shift
 

@@ -1,0 +1,146 @@
+"""Products of a basis with random columns, accurate to the last digits: how far it is from orthonormal, and E Z.
+
+What rounding leaves of I - M^T M and of E is itself as small as the rounding of a product with M, so an ordinary
+product would show twenty times as much. Here leading parts of both factors are multiples of powers of two so large that
+BLAS rounds nothing (Ozaki et al. 2012, Numer. Algorithms 59): entries of M are multiples of 2^-24 and those of a column
+of length l < 2^e multiples of 2^(e - 25), so a product is one of 2^(e - 49), and no partial sum exceeds 2^(e + 3) as
+long as ||M|| <= 8. The products with what is left are smaller by 2^-25 sqrt(n), and so is their rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, from_numpy, is_host, namespace, to_numpy
+from eckart.engine.standardize.rounding import gamma
+
+_GRID = 2.0**24
+_DIGITS = 25
+_ROWS = 512
+"""Rows processed at a time on the host, where their parts stay in cache."""
+_LENGTH = 2.0
+"""||M|| at most; if it is more, the loss that is seen is larger than any that could be accepted."""
+
+
+@dataclass(frozen=True)
+class Residue:
+    """Y, W, R and Z' of E Z = Y - M W - R Z'."""
+
+    product: Array
+    expected: np.ndarray
+    expected_error: float
+    rest: Array | None
+    rest_length: float
+    """||R||_F."""
+    tail: np.ndarray
+
+
+@dataclass(frozen=True)
+class Seen:
+    """F^T Z with F = M^T M - I, E^T E Z-products, and bounds of their own rounding in the Frobenius norm."""
+
+    loss: np.ndarray | None
+    loss_rounding: float
+    error_gram: np.ndarray | None
+    error_rounding: float
+
+
+class _Factor:
+    """Columns S as a sum of a part on a grid, one for each column, and a rest."""
+
+    def __init__(self, columns: np.ndarray, prototype: Array) -> None:
+        self.lengths = np.sqrt(np.add.reduce(columns * columns, axis=0))
+        self.steps = _steps(self.lengths)
+        high = np.rint(columns / self.steps) * self.steps
+        self.whole, self.high = from_numpy(columns, prototype), from_numpy(high, prototype)
+        self.low = from_numpy(columns - high, prototype)
+        self.rest = float(np.linalg.norm(columns - high))
+
+    def times(self, high: Array, low: Array) -> Array:
+        return high @ self.high + (high @ self.low + low @ self.whole)
+
+
+def _steps(lengths: np.ndarray) -> np.ndarray:
+    return np.asarray(np.ldexp(1.0, np.frexp(lengths)[1] - _DIGITS))
+
+
+def _on_grid(xp: Any, numbers: Array, step: float | Array) -> tuple[Array, Array]:
+    high = xp.round(numbers / step) * step
+    return high, numbers - high
+
+
+def products(parts: tuple[Array, ...], random: np.ndarray | None, residue: Residue | None) -> Seen:
+    """(M^T M - I) Z for M = (M_1, M_2, ...) and E Z for the last of these, one piece of rows after another."""
+    last = parts[-1]
+    xp, size = namespace(last), int(last.shape[0])
+    counts = [int(part.shape[1]) for part in parts]
+    edges = np.cumsum(counts)[:-1]
+    pieces = np.split(random, edges) if random is not None else [np.zeros((count, 0)) for count in counts]
+    if residue is not None:
+        pieces[-1] = np.concatenate([pieces[-1], residue.expected], axis=1)
+    factors = [_Factor(piece, last) for piece in pieces]
+    width = 0 if random is None else random.shape[1]
+    steps = None
+    if random is not None:
+        # ||M z|| <= 2 ||z||, so that all pieces share one grid, and their sums are exact as well.
+        steps = from_numpy(_steps(_LENGTH * np.sqrt(np.add.reduce(random * random, axis=0))), last)
+    exact, rest = [0.0] * len(parts), [0.0] * len(parts)
+    gram: Any = 0.0
+    rows = _ROWS if is_host(last) else size
+    for start in range(0, size, rows):
+        piece = slice(start, min(start + rows, size))
+        split = [_on_grid(xp, part[piece], 1.0 / _GRID) for part in parts]
+        images = [factor.times(*both) for factor, both in zip(factors, split, strict=True)]
+        if steps is not None:
+            image = images[0][:, :width]
+            for other in images[1:]:
+                image = image + other[:, :width]
+            high_image, low_image = _on_grid(xp, image, steps)
+            for i, (high, low) in enumerate(split):
+                exact[i] = exact[i] + high.T @ high_image
+                rest[i] = rest[i] + (high.T @ low_image + low.T @ image)
+        if residue is not None:
+            error = residue.product[piece] - images[-1][:, width:]
+            if residue.rest is not None:
+                error = error - residue.rest[piece] @ from_numpy(residue.tail, last)
+            gram = gram + error.T @ error
+    loss, loss_rounding = None, 0.0
+    if random is not None:
+        seen = [to_numpy(one) - piece[:, :width] for one, piece in zip(exact, pieces, strict=True)]
+        loss = np.concatenate([one + to_numpy(two) for one, two in zip(seen, rest, strict=True)])
+        loss_rounding = _loss_rounding(random, size, sum(counts), min(rows, size))
+    error_rounding = 0.0 if residue is None else _error_rounding(residue, factors[-1], size, counts[-1])
+    return Seen(loss, loss_rounding, None if residue is None else to_numpy(gram), error_rounding)
+
+
+def _low(size: int, count: int) -> float:
+    """Bound of the Frobenius norm of what is not on the grid of M."""
+    return 0.5 / _GRID * math.sqrt(size * count)
+
+
+def _image_rounding(length: float, rest: float, size: int, count: int) -> float:
+    """Of M S: of the products that are not exact, and of their sums."""
+    inexact = _LENGTH * math.sqrt(count) * rest + _low(size, count) * length
+    return gamma(count + 2) * inexact + gamma(4) * _LENGTH * length
+
+
+def _loss_rounding(random: np.ndarray, size: int, count: int, rows: int) -> float:
+    """M^T times the rounding of M Z, and the rounding of M^T (M Z) beyond its exact part."""
+    length = float(np.linalg.norm(random))
+    image = 0.5**_DIGITS * 2.0 * _LENGTH * length * math.sqrt(size)
+    additions = rows + -(-size // rows) + 3
+    rest = 0.5**_DIGITS * 2.0 * length * math.sqrt(count)
+    own = gamma(additions) * (_LENGTH * math.sqrt(count) * image + _low(size, count) * _LENGTH * length)
+    return _LENGTH * _image_rounding(length, rest, size, count) + own
+
+
+def _error_rounding(residue: Residue, factor: _Factor, size: int, count: int) -> float:
+    """Of M W, of R Z', and of the differences from Y."""
+    expected = float(np.linalg.norm(residue.expected))
+    own = _image_rounding(expected, factor.rest, size, count) + _LENGTH * residue.expected_error
+    beyond = residue.rest_length * float(np.linalg.norm(residue.tail))
+    return own + gamma(residue.tail.shape[0] + 3) * beyond + gamma(2) * 2.0 * (_LENGTH * expected + beyond)

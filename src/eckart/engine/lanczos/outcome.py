@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,12 +35,12 @@ _MANY = 20
 """After this many passes, one more for sharper bounds costs little."""
 _UNCERTAIN = 1.2
 """Factor on the expected error of T, because a second float64 pass costs more than a few columns."""
-_LITTLE = 0.5
-"""Share of the tolerance that may be lost by measuring Rayleigh quotients alone."""
-_NEGLIGIBLE_LOSS = 0.01
+_LITTLE = 1.2
+"""Expected widths of bounds from Rayleigh quotients, relative to the tolerance; twice the tolerance is allowed."""
+_NEGLIGIBLE_LOSS = 0.03
 """Loss of orthogonality that hardly widens the bounds, relative to the tolerance and the k-th value."""
-_MARGIN = 2.0
-"""Factor on the expected ||E|| where a larger one would cost another pass."""
+_MARGIN = 1.5
+"""Factor on the expected ||E||, of which .5 to .8 was measured, where a larger one would cost another pass."""
 _NEXT_START = 8
 """Number of Ritz vectors beyond the k-th from which a float64 run starts."""
 
@@ -243,18 +244,18 @@ def _columns_for_quotients(run: _Run, state: Assessment, evidence: Evidence, hel
     if run.matrix.exact_and_gram is None or held == len(state.values):
         return None
     last, residual = float(state.values[state.k - 1]), float(state.residuals[: state.k].max())
-    for width in (width for width in WIDTHS if width <= WIDTH):
-        gap = last - _beyond(run, state, evidence, held, width)
+    for width, sharp in itertools.product((width for width in WIDTHS if width <= WIDTH), (False, True)):
+        gap = last - _beyond(run, state, evidence, held, width, sharp=sharp)
         error = _MARGIN * run.expected_measurement(width)[0]
         if gap > 0.0 and (residual + error) ** 2 <= _LITTLE * run.tolerance * last * gap:
             return width
     return None
 
 
-def _beyond(run: _Run, state: Assessment, evidence: Evidence, held: int, width: int) -> float:
+def _beyond(run: _Run, state: Assessment, evidence: Evidence, held: int, width: int, *, sharp: bool = False) -> float:
     """Expected bound of the complement of the refined vectors with what `width` random columns show."""
     error = _MARGIN * run.expected_measurement(width)[0]
-    return max(float(state.values[held]), _complement_with(evidence, error)) + error
+    return max(float(state.values[held]), _complement_with(evidence, error, sharp=sharp)) + error
 
 
 def _enough_columns(run: _Run, state: Assessment, evidence: Evidence, width: int) -> bool:
@@ -275,13 +276,13 @@ def _enough_columns(run: _Run, state: Assessment, evidence: Evidence, width: int
     return not_converged + 2.0 * _UNCERTAIN * projected <= 2.0 * run.tolerance * last
 
 
-def _complement_with(evidence: Evidence, error: float) -> float:
+def _complement_with(evidence: Evidence, error: float, *, sharp: bool = False) -> float:
     """The bound of the complement with another error; infinite if it comes from a proof phase or an earlier cycle."""
     if evidence.phase is not None:
         return float(np.inf)
     if evidence.ride_along is None:
         return evidence.trace_left
-    return min(evidence.trace_left, evidence.ride_along.bound_with(error, sharp=False))
+    return min(evidence.trace_left, evidence.ride_along.bound_with(error, sharp=sharp))
 
 
 def _leading(run: _Run, state: Assessment) -> np.ndarray:

@@ -32,7 +32,6 @@ WIDTH = 16
 """r: columns of Z. At p = 1e-10, c is 0.66."""
 WIDTHS = (8, 12, WIDTH, 24)
 """Columns of a float64 pass over float32 products, as few as the goal allows; c is 0.12, 0.36, 0.66 and 1.29."""
-_CHUNK = 64
 
 
 @dataclass
@@ -120,17 +119,14 @@ def measured_error(
 ) -> float:
     """||E|| from G (M Z), formed in float64 after the run; covers all effects of float32 products on T and R."""
     expected = basis.projected @ factor
-    error = product
-    for start in range(0, basis.count, _CHUNK):
-        stop = min(start + _CHUNK, basis.count)
-        error = error - backend.times(basis.vectors[:, start:stop], expected[start:stop])
+    error = product - backend.times(basis.vectors, expected)
     newest = basis.residual_gram.shape[0]
     if newest:
         error = error - backend.times(basis.rest, factor[-newest:])
-    terms = 2 * _CHUNK + basis.count / _CHUNK + 4
     size = float(np.linalg.norm(factor))
-    seen = 2.0 * basis.count**0.5 * float(np.linalg.norm(expected)) + _outside(basis, factor)
-    own = EPSILON * terms * seen + product_error * size
+    # |M| |T Z| and, from the rounding of T Z, |M| |T| |Z|.
+    seen = basis.count**0.5 * (float(np.linalg.norm(expected)) + float(np.linalg.norm(basis.projected)) * size)
+    own = 1.1 * gamma(basis.count + 4) * (seen + _outside(basis, factor)) + product_error * size
     measured = (_spectral_norm(backend, error) + own) / length_quantile(probability, factor.shape[1])
     return float(measured + residual_along_basis(backend, basis))
 
@@ -185,15 +181,15 @@ def loss_and_error(
 ) -> tuple[float, float]:
     """(||I - [F M]^T [F M]||, from 16 random vectors and valid with probability 1 - p; ||E||, 0 without a meter).
 
-    Without a meter, ordinary products are used if they show a loss of at most `enough`. They are off by (gamma(n) +
-    2 gamma(d)) || |M|^T |M| |Z| ||_F, which is at most sqrt(d) ||M|| times that of Z.
+    Without a meter, ordinary products are used if they show a loss of at most `enough`. M Z is off by gamma(d) || |M|
+    |Z| ||_F <= gamma(d) sqrt(d) ||M|| ||Z||_F, and M^T times it by gamma(n) ||M||_F ||M Z||_F.
     """
     count, meter = sum(int(part.shape[1]) for part in basis.known), basis.meter
     if count == 0:
         return 0.0, 0.0
     factor, length = rng.standard_normal((count, WIDTH)), length_quantile(probability, WIDTH)
-    own = 1.1 * (gamma(basis.size + 2) + 2.0 * gamma(count + 2)) * count * float(np.linalg.norm(factor))
-    if meter is None and 2.0 * own <= enough * length:
+    own = 1.1 * (gamma(basis.size + 2) + 2.0 * gamma(count + 2)) * count**0.5 * float(np.linalg.norm(factor))
+    if meter is None and 1.2 * own <= enough * length:
         loss = (_norm(_plain_loss(basis, factor)) + own) / length
         if loss <= enough:
             return float(loss), 0.0

@@ -1,10 +1,11 @@
 """Products of a basis with random columns, accurate to the last digits: how far it is from orthonormal, and E Z.
 
-What rounding leaves of I - M^T M and of E is itself as small as the rounding of a product with M, so an ordinary
-product would show twenty times as much. Here leading parts of both factors are multiples of powers of two so large that
-BLAS rounds nothing (Ozaki et al. 2012, Numer. Algorithms 59): entries of M are multiples of 2^-24 and those of a column
+What rounding leaves of I - M^T M is itself as small as the rounding of a product with M, so an ordinary product would
+show a hundred times as much. There, leading parts of both factors are multiples of powers of two so large that BLAS
+rounds nothing (Ozaki et al. 2012, Numer. Algorithms 59): entries of M are multiples of 2^-24 and those of a column
 of length l < 2^e multiples of 2^(e - 25), so a product is one of 2^(e - 49), and no partial sum exceeds 2^(e + 3) as
-long as ||M|| <= 8. The products with what is left are smaller by 2^-25 sqrt(n), and so is their rounding.
+long as ||M|| <= 8. The products with what is left are smaller by 2^-25 sqrt(n), and so is their rounding. For E, it
+is enough to sum few products at a time.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_host, namespace, to_numpy
+from eckart.arrays import Array, from_numpy, namespace, to_numpy
 from eckart.engine.standardize.rounding import gamma
 
 _GRID = 2.0**24
 _DIGITS = 25
-_ROWS = 512
-"""Rows processed at a time on the host, where their parts stay in cache."""
-_LENGTH = 2.0
-"""||M|| at most; if it is more, the loss that is seen is larger than any that could be accepted."""
+_LEAST_ROWS, _PIECE = 256, 2**17
+"""Rows processed at a time on the host, at least, and entries of M, whose parts then stay in cache."""
+_SUMMED = 64
+"""Columns of M whose products with W are summed at a time."""
+_LENGTH = 1.05
+"""||M|| at most; if it is more, a loss of a tenth or more is seen, of which rounding is a negligible part."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,14 @@ def _steps(lengths: np.ndarray) -> np.ndarray:
     return np.asarray(np.ldexp(1.0, np.frexp(lengths)[1] - _DIGITS))
 
 
-def _on_grid(xp: Any, numbers: Array, step: float | Array) -> tuple[Array, Array]:
-    high = xp.round(numbers / step) * step
+def _on_grid(xp: Any, numbers: Array, step: float | Array, inverse: float | Array) -> tuple[Array, Array]:
+    """The multiples of powers of two `step` nearest to the numbers, and the rest."""
+    if xp is not np:
+        high = xp.round(numbers * inverse) * step
+        return high, numbers - high
+    high = numbers * inverse
+    np.rint(high, out=high)
+    high *= step
     return high, numbers - high
 
 
@@ -80,40 +89,42 @@ def products(parts: tuple[Array, ...], random: np.ndarray | None, residue: Resid
     counts = [int(part.shape[1]) for part in parts]
     edges = np.cumsum(counts)[:-1]
     pieces = np.split(random, edges) if random is not None else [np.zeros((count, 0)) for count in counts]
-    if residue is not None:
-        pieces[-1] = np.concatenate([pieces[-1], residue.expected], axis=1)
     factors = [_Factor(piece, last) for piece in pieces]
-    width = 0 if random is None else random.shape[1]
-    steps = None
+    expected: Any = None if residue is None else from_numpy(residue.expected, last)
+    steps = inverse = None
     if random is not None:
-        # ||M z|| <= 2 ||z||, so that all pieces share one grid, and their sums are exact as well.
-        steps = from_numpy(_steps(_LENGTH * np.sqrt(np.add.reduce(random * random, axis=0))), last)
+        # ||M z|| <= 1.05 ||z||, so that all pieces share one grid, and their sums are exact as well.
+        found = _steps(_LENGTH * np.sqrt(np.add.reduce(random * random, axis=0)))
+        steps, inverse = from_numpy(found, last), from_numpy(1.0 / found, last)
     exact, rest = [0.0] * len(parts), [0.0] * len(parts)
     gram: Any = 0.0
-    rows = _ROWS if is_host(last) else size
+    rows = max(_LEAST_ROWS, _PIECE // sum(counts)) if xp is np else size
     for start in range(0, size, rows):
         piece = slice(start, min(start + rows, size))
-        split = [_on_grid(xp, part[piece], 1.0 / _GRID) for part in parts]
-        images = [factor.times(*both) for factor, both in zip(factors, split, strict=True)]
         if steps is not None:
-            image = images[0][:, :width]
+            split = [_on_grid(xp, part[piece], 1.0 / _GRID, _GRID) for part in parts]
+            images = [factor.times(*both) for factor, both in zip(factors, split, strict=True)]
+            image = images[0]
             for other in images[1:]:
-                image = image + other[:, :width]
-            high_image, low_image = _on_grid(xp, image, steps)
+                image = image + other
+            high_image, low_image = _on_grid(xp, image, steps, inverse)
             for i, (high, low) in enumerate(split):
                 exact[i] = exact[i] + high.T @ high_image
                 rest[i] = rest[i] + (high.T @ low_image + low.T @ image)
         if residue is not None:
-            error = residue.product[piece] - images[-1][:, width:]
+            error = residue.product[piece]
+            for first in range(0, counts[-1], _SUMMED):
+                chosen = slice(first, min(first + _SUMMED, counts[-1]))
+                error = error - last[piece, chosen] @ expected[chosen]
             if residue.rest is not None:
                 error = error - residue.rest[piece] @ from_numpy(residue.tail, last)
             gram = gram + error.T @ error
     loss, loss_rounding = None, 0.0
     if random is not None:
-        seen = [to_numpy(one) - piece[:, :width] for one, piece in zip(exact, pieces, strict=True)]
+        seen = [to_numpy(one) - piece for one, piece in zip(exact, pieces, strict=True)]
         loss = np.concatenate([one + to_numpy(two) for one, two in zip(seen, rest, strict=True)])
         loss_rounding = _loss_rounding(random, size, sum(counts), min(rows, size))
-    error_rounding = 0.0 if residue is None else _error_rounding(residue, factors[-1], size, counts[-1])
+    error_rounding = 0.0 if residue is None else _error_rounding(residue)
     return Seen(loss, loss_rounding, None if residue is None else to_numpy(gram), error_rounding)
 
 
@@ -138,9 +149,16 @@ def _loss_rounding(random: np.ndarray, size: int, count: int, rows: int) -> floa
     return _LENGTH * _image_rounding(length, rest, size, count) + own
 
 
-def _error_rounding(residue: Residue, factor: _Factor, size: int, count: int) -> float:
-    """Of M W, of R Z', and of the differences from Y."""
-    expected = float(np.linalg.norm(residue.expected))
-    own = _image_rounding(expected, factor.rest, size, count) + _LENGTH * residue.expected_error
+def _error_rounding(residue: Residue) -> float:
+    """Of M W, of R Z', and of the differences from Y.
+
+    || |M| |W| ||_F is at most the sum of ||m_j|| ||w_j|| over the columns of M and the rows of W, which decrease with
+    the values that the columns of M capture.
+    """
+    count = len(residue.expected)
+    lengths = np.sqrt(np.add.reduce(residue.expected * residue.expected, axis=1))
+    additions = min(count, _SUMMED) + -(-count // _SUMMED) + 2
+    own = gamma(additions) * _LENGTH * float(np.add.reduce(lengths)) + _LENGTH * residue.expected_error
     beyond = residue.rest_length * float(np.linalg.norm(residue.tail))
-    return own + gamma(residue.tail.shape[0] + 3) * beyond + gamma(2) * 2.0 * (_LENGTH * expected + beyond)
+    size = _LENGTH * float(np.linalg.norm(residue.expected)) + beyond
+    return own + gamma(residue.tail.shape[0] + 3) * beyond + gamma(additions + 2) * 2.0 * size

@@ -153,3 +153,30 @@ def test_float32_gram_matrices_of_many_columns_are_symmetric(order: str) -> None
         assert gram.dtype == np.float64
         assert np.array_equal(gram, gram.T)
         assert np.allclose(gram, data.T.astype(float) @ data, atol=1e-3)
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [((300, 40), "f8"), ((2100, 1100), "f8"), ((2100, 1100), "f4")])
+def test_products_and_rayleigh_quotients_come_from_one_pass(shape: tuple[int, int], dtype: str) -> None:
+    """Large float32 rows are multiplied in float64 by compiled loops."""
+    rng = np.random.default_rng(shape[0])
+    data = rng.standard_normal(shape).astype(dtype)
+    rows = open_matrix(data).matrix.precise()
+    right, other = rng.standard_normal((shape[1], 9)), np.linalg.qr(rng.standard_normal((shape[1], 7)))[0]
+    found = rows.normal_and_gram(right, other)
+    whole = data.astype(np.float64)
+    assert rows.passes == 1
+    np.testing.assert_allclose(found[0], whole.T @ (whole @ right), rtol=1e-11, atol=1e-9)
+    np.testing.assert_allclose(found[1], (whole @ other).T @ (whole @ other), rtol=1e-11, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_sums_over_columns_have_few_roundings(order: str) -> None:
+    """Sums of 1 and numbers just below half a unit of rounding lose all of these, if they are added one by one."""
+    data = np.asarray(np.full((1024, 1024), 2.0**-54), order=order)
+    data[:, ::256] = 1.0
+    rows = RowBlocks(data)
+    inner, outer = rows.product_additions()
+    assert inner + outer < rows.additions(gram=False)
+    right = np.ones((1024, 8))
+    exact = 1024 * (4.0 + 1020 * 2.0**-54)  # of the columns of ones; both factors are positive
+    assert abs(rows.normal(right)[0, 0] - exact) <= (inner + outer + 8) * 2.0**-53 * exact

@@ -132,10 +132,13 @@ def test_products_in_float64_keep_their_bound(storage: str, shape: tuple[int, in
     block = np.linalg.qr(rng.standard_normal((problem.shape[1], 3)))[0]
     exact = standardized(stored, weights=weights).astype(np.longdouble)
     exact = exact.T if problem.transposed else exact
-    expected = exact.T @ (exact @ block)
+    expected, largest = exact.T @ (exact @ block), float(np.linalg.norm(exact.astype(float), 2)) ** 2
     for product in (problem.first(block), problem.exact().normal(block)):
         error = np.linalg.norm(np.asarray(product - expected, np.float64), axis=0).max()
         assert error <= problem.product_error() + 2e-15 * np.linalg.norm(expected.astype(float))
+        together = np.linalg.norm(np.asarray(product - expected, np.float64), 2)
+        assert together <= problem.block_error(3, largest) + 2e-15 * np.linalg.norm(expected.astype(float))
+    assert problem.block_error(3, largest) <= 3**0.5 * problem.product_error()
     assert problem.product_error() <= 1e-7 * problem.total
     assert abs(problem.total - float(np.sum(exact**2))) <= problem.total_error() + 1e-14 * problem.total
 

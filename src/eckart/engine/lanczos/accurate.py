@@ -42,16 +42,6 @@ class Residue:
     tail: np.ndarray
 
 
-@dataclass(frozen=True)
-class Seen:
-    """F^T Z with F = M^T M - I, E^T E Z-products, and bounds of their own rounding in the Frobenius norm."""
-
-    loss: np.ndarray | None
-    loss_rounding: float
-    error_gram: np.ndarray | None
-    error_rounding: float
-
-
 class _Factor:
     """Columns S as a sum of a part on a grid, one for each column, and a rest."""
 
@@ -82,50 +72,50 @@ def _on_grid(xp: Any, numbers: Array, step: float | Array, inverse: float | Arra
     return high, numbers - high
 
 
-def products(parts: tuple[Array, ...], random: np.ndarray | None, residue: Residue | None) -> Seen:
-    """(M^T M - I) Z for M = (M_1, M_2, ...) and E Z for the last of these, one piece of rows after another."""
-    last = parts[-1]
-    xp, size = namespace(last), int(last.shape[0])
-    counts = [int(part.shape[1]) for part in parts]
-    edges = np.cumsum(counts)[:-1]
-    pieces = np.split(random, edges) if random is not None else [np.zeros((count, 0)) for count in counts]
-    factors = [_Factor(piece, last) for piece in pieces]
-    expected: Any = None if residue is None else from_numpy(residue.expected, last)
-    steps = inverse = None
-    if random is not None:
-        # ||M z|| <= 1.05 ||z||, so that all pieces share one grid, and their sums are exact as well.
-        found = _steps(_LENGTH * np.sqrt(np.add.reduce(random * random, axis=0)))
-        steps, inverse = from_numpy(found, last), from_numpy(1.0 / found, last)
-    exact, rest = [0.0] * len(parts), [0.0] * len(parts)
-    gram: Any = 0.0
-    rows = max(_LEAST_ROWS, _PIECE // sum(counts)) if xp is np else size
+def loss(parts: tuple[Array, ...], random: np.ndarray) -> tuple[np.ndarray, float]:
+    """((M^T M - I) Z for M = (M_1, M_2, ...), bound of its rounding), one piece of rows after another."""
+    counts, size = [int(part.shape[1]) for part in parts], int(parts[0].shape[0])
+    xp, prototype = namespace(parts[0]), parts[0]
+    pieces = np.split(random, np.cumsum(counts)[:-1])
+    factors = [_Factor(piece, prototype) for piece in pieces]
+    # ||M z|| <= 1.05 ||z||, so that all pieces share one grid, and their sums are exact as well.
+    found = _steps(_LENGTH * np.sqrt(np.add.reduce(random * random, axis=0)))
+    steps, inverse = from_numpy(found, prototype), from_numpy(1.0 / found, prototype)
+    exact: list[Any] = [0.0] * len(parts)
+    rest: list[Any] = [0.0] * len(parts)
+    rows = _rows(size, sum(counts), xp)
     for start in range(0, size, rows):
-        piece = slice(start, min(start + rows, size))
-        if steps is not None:
-            split = [_on_grid(xp, part[piece], 1.0 / _GRID, _GRID) for part in parts]
-            images = [factor.times(*both) for factor, both in zip(factors, split, strict=True)]
-            image = images[0]
-            for other in images[1:]:
-                image = image + other
-            high_image, low_image = _on_grid(xp, image, steps, inverse)
-            for i, (high, low) in enumerate(split):
-                exact[i] = exact[i] + high.T @ high_image
-                rest[i] = rest[i] + (high.T @ low_image + low.T @ image)
-        if residue is not None:
-            error = residue.product[piece]
-            for first in range(0, counts[-1], _SUMMED):
-                chosen = slice(first, min(first + _SUMMED, counts[-1]))
-                error = error - last[piece, chosen] @ expected[chosen]
-            if residue.rest is not None:
-                error = error - residue.rest[piece] @ from_numpy(residue.tail, last)
-            gram = gram + error.T @ error
-    loss, loss_rounding = None, 0.0
-    if random is not None:
-        seen = [to_numpy(one) - piece for one, piece in zip(exact, pieces, strict=True)]
-        loss = np.concatenate([one + to_numpy(two) for one, two in zip(seen, rest, strict=True)])
-        loss_rounding = _loss_rounding(random, size, sum(counts), min(rows, size))
-    error_rounding = 0.0 if residue is None else _error_rounding(residue)
-    return Seen(loss, loss_rounding, None if residue is None else to_numpy(gram), error_rounding)
+        chosen = slice(start, min(start + rows, size))
+        split = [_on_grid(xp, part[chosen], 1.0 / _GRID, _GRID) for part in parts]
+        image = sum(factor.times(*both) for factor, both in zip(factors, split, strict=True))
+        high_image, low_image = _on_grid(xp, image, steps, inverse)
+        for index, (high, low) in enumerate(split):
+            exact[index] = exact[index] + high.T @ high_image
+            rest[index] = rest[index] + (high.T @ low_image + low.T @ image)
+    seen = [(to_numpy(one) - piece) + to_numpy(two) for one, two, piece in zip(exact, rest, pieces, strict=True)]
+    return np.concatenate(seen), _loss_rounding(random, size, sum(counts), min(rows, size))
+
+
+def error_gram(vectors: Array, residue: Residue) -> tuple[np.ndarray, float]:
+    """((E Z)^T (E Z), bound of the rounding of E Z in the Frobenius norm), likewise."""
+    (size, count), xp = vectors.shape, namespace(vectors)
+    expected, tail = from_numpy(residue.expected, vectors), from_numpy(residue.tail, vectors)
+    gram: Any = 0.0
+    rows = _rows(size, count, xp)
+    for start in range(0, size, rows):
+        chosen = slice(start, min(start + rows, size))
+        error = residue.product[chosen]
+        for first in range(0, count, _SUMMED):
+            together = slice(first, min(first + _SUMMED, count))
+            error = error - vectors[chosen, together] @ expected[together]
+        if residue.rest is not None:
+            error = error - residue.rest[chosen] @ tail
+        gram = gram + error.T @ error
+    return to_numpy(gram), _error_rounding(residue)
+
+
+def _rows(size: int, count: int, xp: Any) -> int:
+    return max(_LEAST_ROWS, _PIECE // max(count, 1)) if xp is np else size
 
 
 def _low(size: int, count: int) -> float:

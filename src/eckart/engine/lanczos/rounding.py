@@ -87,29 +87,21 @@ class ErrorMeter:
         self.note_length(float(np.sqrt(np.sum(values**2) + np.sum(tail * (basis.residual_gram @ tail)))))
 
     def bound(self, basis: Basis) -> float:
-        """||E|| for all columns of the basis; fails with the assigned probability."""
-        residue = self.residue(basis)
-        return self.bound_from(basis, accurate.products((basis.vectors,), None, residue))
+        """||E|| for all columns of the basis; fails with the assigned probability.
 
-    def residue(self, basis: Basis) -> accurate.Residue:
-        """E Z except for the error of the products, as Y - M (T Z) - R Z'."""
+        E Z is Y - M (T Z) - R Z', except for the error of the products. The sum Y is off by gamma(b + s) sum_j ||G
+        Q_j||_F ||Z_j||_F, for blocks of b columns in s steps.
+        """
         newest, factor = basis.residual_gram.shape[0], np.vstack(self.factors)
         expected, error = inner_accurately(basis.projected, factor)
         rest, length = (basis.rest, _length(basis)) if newest else (None, 0.0)
-        return accurate.Residue(self.total, expected, error, rest, length, factor[len(factor) - newest :])
-
-    def bound_from(self, basis: Basis, seen: accurate.Seen) -> float:
-        """The same, once the products of the basis with random columns are known.
-
-        The sum Y is off by gamma(b + s) sum_j ||G Q_j||_F ||Z_j||_F, for blocks of b columns in s steps.
-        """
-        factor = np.vstack(self.factors)
+        residue = accurate.Residue(self.total, expected, error, rest, length, factor[len(factor) - newest :])
+        seen, own = accurate.error_gram(basis.vectors, residue)
         starts = np.cumsum([0, *(len(part) for part in self.factors[:-1])])
         sizes = np.sqrt(np.add.reduceat(np.einsum("ij,ij->i", factor, factor), starts)) * self.lengths
         terms = max(part.shape[0] for part in self.factors) + len(sizes) + 1
-        own = seen.error_rounding + 1.01 * gamma(terms) * float(np.sum(sizes))
-        assert seen.error_gram is not None
-        measured = (_root(seen.error_gram) + own) / length_quantile(self.probability(), WIDTH)
+        own += 1.01 * gamma(terms) * float(np.sum(sizes))
+        measured = (_root(seen) + own) / length_quantile(self.probability(), WIDTH)
         products = self.inherited + self.products_error(self.columns)
         return float(measured + products + residual_along_basis(self.backend, basis))
 
@@ -193,10 +185,9 @@ def loss_and_error(
         loss = (_norm(_plain_loss(basis, factor)) + own) / length
         if loss <= enough:
             return float(loss), 0.0
-    seen = accurate.products(basis.known, factor, None if meter is None else meter.residue(basis))
-    assert seen.loss is not None
-    loss = float((_norm(seen.loss) + seen.loss_rounding) / length)
-    return loss, 0.0 if meter is None else meter.bound_from(basis, seen)
+    seen, own = accurate.loss(basis.known, factor)
+    loss = float((_norm(seen) + own) / length)
+    return loss, 0.0 if meter is None else meter.bound(basis)
 
 
 def _plain_loss(basis: Basis, factor: np.ndarray) -> np.ndarray:

@@ -7,8 +7,19 @@ rows, 0.14 with 10. The errors of all folds are therefore added and compared wit
 
 R^2 = 1 - (sum of SSE / n) / (sum of (y - mean)^2 / (n - 1))
 
-(Hawinkel, Waegeman and Maere, "Out-of-sample R2: estimation and inference", The American Statistician 78, 2024). The
-errors follow from the scores of the folds: SSE = (1 - R^2) SST.
+The numerator is unbiased for the squared error E (y - prediction)^2 of models of the folds' training rows, and the
+denominator for var(y). Their quotient is nearly unbiased as well: for the prediction mu = E y, n normal rows give
+
+sum of SSE = sum of (y - mu)^2 = S + n (mean - mu)^2, S = sum of (y - mean)^2,
+
+where S / var(y) is chi^2 distributed with n - 1 degrees of freedom and independent of the mean, and E 1 / S = 1 /
+((n - 3) var(y)). The expected R^2 is 1 - (n - 1) / n (1 + 1 / (n - 3)) = -2 / (n (n - 3)) instead of 0: -0.0008 with
+50 rows. (In one fold of m rows, SSE / SST has the expectation 1 + 1 / (m - 3), which is the first result.) The
+denominator of Hawinkel, Waegeman and Maere (2024, doi:10.1080/00031305.2023.2216252) is larger by the factor 1 + 1 / n,
+the squared error of a mean that is estimated from n rows. R^2 of many new rows compares with their own mean, and so
+does this one.
+
+The errors follow from the scores of the folds: SSE = (1 - R^2) SST.
 """
 
 from __future__ import annotations

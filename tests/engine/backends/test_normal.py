@@ -122,3 +122,26 @@ def test_bounds_hold_with_and_without_tiles(monkeypatch: pytest.MonkeyPatch, pro
         assert found.proved
         assert np.all(found.lower <= truth[:6] * (1 + 1e-13))
         assert np.all(found.upper >= truth[:6] * (1 - 1e-13))
+
+
+@pytest.mark.parametrize("layout", ["whole", "columns of a wider table"])
+@pytest.mark.parametrize(("rows", "columns", "width"), [(1, 3, 2), (100, 256, 1), (73, 257, 8), (255, 1999, 16)])
+def test_sums_of_small_blocks_have_no_more_roundings_than_counted(
+    rows: int, columns: int, width: int, layout: str
+) -> None:
+    rng = np.random.default_rng(rows)
+    given = rng.uniform(1.0, 2.0, (rows, columns + 5))
+    block = given[:, :columns].copy() if layout == "whole" else given[:, :columns]
+    right = rng.uniform(1.0, 2.0, (columns, width))  # all terms are positive, so roundings add up
+    exact = (block.astype(np.longdouble) @ right.astype(np.longdouble)).T @ block.astype(np.longdouble)
+    terms = normal.image_additions(columns) + rows + 1
+    found = Whole(right).normal(block)
+    assert float(np.max(np.abs(found - exact) / exact)) <= 1.1 * terms * np.finfo(float).eps / 2
+
+
+def test_additions_cover_tiles_and_sums_that_are_not_tiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(normal, "largest_unpacked_product", lambda: 10**6)
+    columns = 10**6
+    for size in (normal._SUMMED, normal._TILE):
+        parts = normal._parts(columns, size)
+        assert max(part.stop - part.start for part in parts) + len(parts) <= normal.image_additions(columns)

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from eckart.engine.threads import is_amd, largest_unpacked_product
 
@@ -33,18 +35,24 @@ _SUMMED = 256
 them, and dividing sums into so many takes no longer (measured for 300 to 5,000 columns of A and 8 to 40 of Q).
 """
 
+_FEW_ROWS = 256
+"""Below this many rows of a block, as when data are read in blocks, (A Q)^T A is multiplied instead of A^T (A Q), in
+few calls (measured on streams of 2,000 columns and in memory, where blocks have more rows).
+"""
+
 
 def image_additions(columns: int) -> int:
     """Maximum number of roundings of a term of A Q in float64: within one sum, and one for each sum."""
-    most = _TILE if largest_unpacked_product() else _SUMMED
-    return min(columns, most) + -(-columns // most)
+    sizes = (_SUMMED, _TILE) if largest_unpacked_product() else (_SUMMED,)
+    return max(min(columns, size) + -(-columns // size) for size in sizes)
 
 
-def _parts(size: int, most: int) -> list[slice]:
+@lru_cache(maxsize=64)
+def _parts(size: int, most: int) -> tuple[slice, ...]:
     """Equal parts of at most so many columns."""
     count = max(1, -(-size // most))
     edges = [size * i // count for i in range(count + 1)]
-    return [slice(first, last) for first, last in itertools.pairwise(edges)]
+    return tuple(slice(first, last) for first, last in itertools.pairwise(edges))
 
 
 def image(block: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -111,21 +119,50 @@ class Compiled:
 class Whole:
     """Blocks are multiplied as they are.
 
-    In float64, sums over the columns of A are divided, because bounds count their roundings, and A^T (A Q) takes .8 to
-    .97 of the time of its transpose for 8 to 40 columns of Q (measured with the kernels of OpenBLAS for AVX2).
+    In float64, sums over the columns of A are divided, because bounds count their roundings.
     """
 
     def __init__(self, right: np.ndarray) -> None:
-        self._right, self._factor = np.ascontiguousarray(right), np.ascontiguousarray(right.T)
+        self._given = right
+
+    @cached_property
+    def _right(self) -> np.ndarray:
+        return np.ascontiguousarray(self._given)
+
+    @cached_property
+    def _factor(self) -> np.ndarray:
+        return np.ascontiguousarray(self._given.T)
+
+    @cached_property
+    def _stack(self) -> np.ndarray:
+        """Parts of Q^T of equal width, one after the other; `_image` multiplies the last columns separately."""
+        count = -(-len(self._given) // _SUMMED)
+        width = len(self._given) // count
+        return np.ascontiguousarray(self._factor[:, : count * width].reshape(-1, count, width).transpose(1, 0, 2))
 
     def normal(self, block: np.ndarray) -> np.ndarray:
         by_rows = block.strides[0] >= block.strides[1]
         if block.dtype == np.float64:
+            if by_rows and 0 < len(block) < _FEW_ROWS:
+                return np.asarray(self._image(block) @ block)
             found = image(block, self._right)
             return np.asarray((block.T @ found).T if by_rows else found.T @ block)
         # In float32 BLAS is fastest where the sum over the rows of a block is not over the longer stride.
         found = block @ self._factor.T
         return np.asarray(found.T @ block if by_rows else (block.T @ found).T)
+
+    def _image(self, block: np.ndarray) -> np.ndarray:
+        """(A Q)^T: BLAS is up to 12 % faster if all operands have the same layout.
+
+        One call multiplies all parts, because a call for each takes up to 6 % of the time of the products.
+        """
+        count, _, width = self._stack.shape
+        (down, along), used = block.strides, count * width
+        parts = as_strided(block, (count, width, len(block)), (width * along, along, down), writeable=False)
+        found = np.asarray(np.add.reduce(self._stack @ parts, axis=0))
+        if used < len(self._given):
+            found += self._factor[:, used:] @ block[:, used:].T
+        return found
 
 
 @dataclass(frozen=True)

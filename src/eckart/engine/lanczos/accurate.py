@@ -86,7 +86,7 @@ def loss(parts: tuple[Array, ...], random: np.ndarray) -> tuple[np.ndarray, floa
     rows = _rows(size, sum(counts), xp)
     for start in range(0, size, rows):
         chosen = slice(start, min(start + rows, size))
-        split = [_on_grid(xp, part[chosen], 1.0 / _GRID, _GRID) for part in parts]
+        split = [_on_grid(xp, part[chosen, :], 1.0 / _GRID, _GRID) for part in parts]
         image = sum(factor.times(*both) for factor, both in zip(factors, split, strict=True))
         high_image, low_image = _on_grid(xp, image, steps, inverse)
         for index, (high, low) in enumerate(split):
@@ -104,12 +104,12 @@ def error_gram(vectors: Array, residue: Residue) -> tuple[np.ndarray, float]:
     rows = _rows(size, count, xp)
     for start in range(0, size, rows):
         chosen = slice(start, min(start + rows, size))
-        error = residue.product[chosen]
+        error = residue.product[chosen, :]
         for first in range(0, count, _SUMMED):
             together = slice(first, min(first + _SUMMED, count))
-            error = error - vectors[chosen, together] @ expected[together]
+            error = error - vectors[chosen, together] @ expected[together, :]
         if residue.rest is not None:
-            error = error - residue.rest[chosen] @ tail
+            error = error - residue.rest[chosen, :] @ tail
         gram = gram + error.T @ error
     return to_numpy(gram), _error_rounding(residue)
 

@@ -24,6 +24,8 @@ from eckart.arrays import Floats
 _BEYOND_DOUBT = 0.9999
 _WIDEST = 1e6
 """Quartiles farther apart than this do not come from a chi-squared distribution."""
+_LARGEST_SHAPE = 1e8
+"""Shape of the gamma distribution of rows whose Q are equal, such as those of a two-level design."""
 _SINGLE = 20
 """This many of the largest left-out variances are kept individually; the others are averaged in as many groups."""
 
@@ -148,7 +150,9 @@ def most_typical(low: float, middle: float, high: float) -> float:
         shape = math.exp(log_shape)
         return float(math.log(gammaincinv(shape, 0.75) / gammaincinv(shape, 0.25)) - math.log(high / low))
 
-    shape = math.exp(brentq(excess, math.log(0.05), math.log(1e8))) if high > low else 1e8
+    largest = math.log(_LARGEST_SHAPE)
+    equal = high <= low or excess(largest) >= 0  # quartiles closer together than those of the largest shape
+    shape = _LARGEST_SHAPE if equal else math.exp(brentq(excess, math.log(0.05), largest))
     return float(middle / gammaincinv(shape, 0.5) * gammaincinv(shape, _BEYOND_DOUBT))
 
 

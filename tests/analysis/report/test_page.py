@@ -436,3 +436,16 @@ def test_names_of_options_stay_on_one_line(tmp_path):
     page = out.read_text(encoding="utf-8")
     assert 'use <span class="option">--scale</span>.' in page
     assert "<c>" not in page.partition("<script")[0]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.full((4, 3), 2.0**64),
+        1.7e18 + 256.0 * np.random.default_rng(0).integers(0, 4, (20, 3)),  # times in nanoseconds
+        5e-324 * np.random.default_rng(0).integers(0, 3, (20, 3)),
+    ],
+    ids=["constant", "around large numbers", "subnormal"],
+)
+def test_columns_whose_values_are_too_close_for_bins_are_reported(table: np.ndarray) -> None:
+    assert "</html>" in ek.report(table, method="pca", k=1)

@@ -257,6 +257,19 @@ def test_imhof_by_drawing(weights: list[float]) -> None:
     assert found == pytest.approx((drawn > 0).mean(), abs=0.004)
 
 
+@pytest.mark.parametrize("spread", [0.0, 1e-9, 1e-5])
+def test_rows_at_the_same_distance_have_a_limit(spread: float) -> None:
+    """In a two-level design that is left out, all rows have the same Q up to rounding."""
+    rng, levels = np.random.default_rng(0), np.tile([1.0, -1.0], 20)
+    measured = rng.standard_normal((40, 2)) * [10, 5]
+    measured -= np.outer(levels, levels @ measured / 40)
+    table = np.column_stack([measured, levels * (1 + spread * rng.standard_normal(40))])
+    d = ek.decompose(table, "pca", k=2, left=True)
+    limit = next(row[2] for row in ek.tables.outlier_limits(d).rows if row[:2] == ("Q", "fitted"))
+    assert 1.0 < limit < np.inf  # Q is 1 for every row, so no row is far away
+    assert not any("Q" in row[-1] for row in ek.tables.outliers(d, only=True).rows)
+
+
 def test_planted_outliers_are_found_and_explained() -> None:
     random = np.random.default_rng(0)
     data = random.normal(size=(200, 2)) @ random.normal(size=(2, 6)) + 0.1 * random.normal(size=(200, 6))

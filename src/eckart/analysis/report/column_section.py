@@ -85,7 +85,8 @@ def histograms(found: Analysis) -> list[JsonObject]:
         low, high = float(values.min()), float(values.max())
         if not np.isfinite(high - low):
             continue
-        counts = np.histogram(values, _BINS, (low, high if high > low else low + 1.0))[0]
+        # Around large numbers, float64 cannot tell the ends of the bins apart.
+        counts = np.histogram((values - low) / ((high - low) or 1.0), _BINS, (0.0, 1.0))[0]
         heights = (counts / counts.max()).round(3).tolist()
         made.append({"name": short[names[j]], "low": low, "high": high, "heights": heights, "count": len(values)})
     return made

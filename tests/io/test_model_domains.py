@@ -120,6 +120,13 @@ def test_the_refusal_names_the_field(tmp_path: Path, change: dict[str, Any], mes
         dataclasses.replace(_model("svd"), **change).save(tmp_path / "m")
 
 
+@pytest.mark.parametrize("method", ["cur", "nmf", "kernel_pca", "isomap"])
+def test_values_far_above_the_norm_are_refused(tmp_path: Path, method: str) -> None:
+    d = _model(method)
+    with pytest.raises(ModelFileError, match=r"values|norm"):
+        dataclasses.replace(d, values=d.values * 1e300).save(tmp_path / "m")
+
+
 @pytest.mark.parametrize(
     ("name", "new", "message"),
     [

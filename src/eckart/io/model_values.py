@@ -303,6 +303,11 @@ def _check_shares(d: Decomposition, refusal: str) -> None:
             f"{refusal}: the norm ({d.norm:.6g}) is smaller than that of the singular values alone "
             f"({np.hypot.reduce(values, initial=0.0):.6g}), so shares would exceed 1. Compute the decomposition again."
         )
+    if (values / _LOOSE > d.norm).any():
+        raise ModelFileError(
+            f"{refusal}: values contains {values.max():.6g}, which cannot be a part of a norm of {d.norm:.6g}. "
+            "Compute the decomposition again."
+        )
     if d.certificate is None:
         return
     lower, upper = (np.asarray(to_numpy(bound), np.float64) for bound in d.certificate.values)

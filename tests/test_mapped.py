@@ -228,3 +228,34 @@ def test_maps_with_an_offset_and_parts_of_them_are_read(tmp_path, table):
         np.testing.assert_array_equal(ek.decompose(view, k=2).values, ek.decompose(np.array(view), k=2).values)
     rows = sparse.csr_array(mapped)
     assert ek.decompose(rows, k=2).rows == _ROWS
+
+
+@pytest.mark.parametrize("method", ["pca", "svd"])
+@pytest.mark.parametrize("rows", [60, 20_000])
+@pytest.mark.parametrize("part", [np.s_[:], np.s_[::-1], np.s_[::2], np.s_[:, ::-1]], ids=str)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_scores_of_mapped_rows_have_the_bits_of_rows_in_memory(tmp_path, method, rows, part, order):
+    table = np.asarray(np.random.default_rng(0).standard_normal((rows, 8)) + 1, order=order)
+    np.save(tmp_path / "x.npy", table)
+    d = ek.decompose(table[:50], method, k=3)
+    for mode in ("r", "c"):
+        mapped = np.load(tmp_path / "x.npy", mmap_mode=mode)
+        if mode == "c":
+            mapped[3, 2] = table[3, 2] = 17.0  # only in memory
+        for given in (mapped[part], np.asarray(mapped)[part]):
+            assert (ek.project(d, given) == ek.project(d, table[part])).all()
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
+@pytest.mark.parametrize("method", ["pca", "svd"])
+def test_small_sparse_matrices_over_maps_have_the_bits_of_those_in_memory(tmp_path, kind, method):
+    table = kind(sparse.random(60, 8, 0.4, random_state=0))
+    mapped = table.copy()
+    for name in ("data", "indices", "indptr", "row", "col"):
+        if hasattr(table, name):
+            np.save(tmp_path / f"{name}.npy", getattr(table, name))
+            setattr(mapped, name, np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+    expected, found = ek.decompose(table, method, k=2), ek.decompose(mapped, method, k=2)
+    assert (found.values == expected.values).all()
+    assert (found.right == expected.right).all()
+    assert (ek.project(expected, mapped) == ek.project(expected, table)).all()

@@ -76,14 +76,24 @@ def in_memory(array: np.ndarray) -> np.ndarray:
     if isinstance(array, np.ma.MaskedArray):
         masked: np.ndarray = np.ma.MaskedArray(in_memory(array.data), mask=in_memory(np.ma.getmaskarray(array)))
         return masked
-    mapping = _mapping(array)
+    copied = view_copier(array)
+    return array if copied is None else copied(array)
+
+
+def view_copier(array: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:
+    """A function that copies the array or views of it into memory; None if the array maps no file."""
+    mapping = None if array.base is None else _mapping(array)
     if mapping is None:
-        return array
-    mapping.check()
-    copy = np.empty_like(array, subok=not isinstance(array, np.memmap))
-    _copy(np.asarray(array), np.asarray(copy), mapping)
-    mapping.check()
-    return copy
+        return None
+
+    def copied(view: np.ndarray) -> np.ndarray:
+        mapping.check()
+        copy = np.empty_like(view, subok=not isinstance(view, np.memmap))
+        _copy(np.asarray(view), np.asarray(copy), mapping)
+        mapping.check()
+        return copy
+
+    return copied
 
 
 def any_in_memory(data: Any) -> Any:

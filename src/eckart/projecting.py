@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from eckart.arrays import Array
+from typing import Any, cast
+
+import numpy as np
+
+from eckart.arrays import Array, astype, dtype_name, is_array, is_numpy, is_sparse, namespace, unmasked
+from eckart.errors import InputError
 from eckart.fitted import takes_fitted
 from eckart.io.open_matrix import with_columns_of
 from eckart.mapped import any_in_memory
@@ -48,7 +53,7 @@ def reconstruct(decomposition: Decomposition, scores: Array, **options: object) 
     Parameters
     ----------
     {decomposition}
-    scores : array-like of shape (n_samples, k)
+    scores : array-like, sparse matrix or data frame of shape (n_samples, k)
         Scores of the rows.
     **options : dict
         Options of the method. For PCA and SVD, use ``whiten=True`` if the scores are whitened.
@@ -72,4 +77,23 @@ def reconstruct(decomposition: Decomposition, scores: Array, **options: object) 
     >>> ek.reconstruct(d, ek.project(d, [[1, 2]])).round(4)
     array([[1.5, 1.5]])
     """
-    return get_method(decomposition.method).function("reconstruct")(decomposition, any_in_memory(scores), **options)
+    return get_method(decomposition.method).function("reconstruct")(decomposition, _as_array(scores), **options)
+
+
+def _as_array(scores: object) -> Array:
+    """Scores as a dense array of floats, with NaN for masked entries; arrays of other libraries stay there."""
+    scores = unmasked(any_in_memory(scores))
+    if is_sparse(scores):
+        scores = cast("Any", scores).toarray()
+    if is_array(scores) and not is_numpy(scores):
+        array = cast("Array", scores)
+        return array if "float" in dtype_name(array) else astype(array, namespace(array).float64)
+    try:
+        array = np.asarray(scores)
+        array = array.astype(np.float64) if array.dtype.kind == "O" else array
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"The scores are not a table of numbers: {error}. Pass an array of numbers.") from error
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"The scores have dtype {array.dtype}, but they must be real numbers. Pass an array of them.")
+    # Methods convert the components to the dtype of the scores: integers would cut them off.
+    return array if array.dtype.kind == "f" and array.itemsize >= 4 else array.astype(np.float64)

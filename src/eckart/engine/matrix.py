@@ -27,7 +27,7 @@ from eckart.engine.rows import RowBlocks
 from eckart.environment import check_fits
 from eckart.errors import DataWarning, InputError, MissingValuesError
 from eckart.formatting import counted
-from eckart.mapped import in_memory, is_mapped, is_mapped_sparse, sparse_in_memory
+from eckart.mapped import in_memory, is_mapped, sparse_in_memory
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,7 @@ def _small_as_dense(data: Matrix) -> np.ndarray | None:
     """A small sparse matrix as an array; None for other data."""
     if not is_sparse(data) or data.ndim != 2 or data.shape[0] * data.shape[1] > SMALL_DENSE:
         return None
-    if is_mapped_sparse(data):
-        return None
+    data = sparse_in_memory(data)
     check_sparse(data)
     dense: np.ndarray = data.toarray(order="C")
     if is_long(dense.dtype):

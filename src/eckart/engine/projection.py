@@ -22,7 +22,7 @@ from eckart.engine.parallel import fold
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import one_blas_thread
-from eckart.mapped import is_mapped, is_mapped_sparse
+from eckart.mapped import sparse_in_memory, view_copier
 from eckart.result import Decomposition
 
 _AMPLIFIED = {"f": 30.0, "d": 1e4}
@@ -65,10 +65,10 @@ def plain_scores(d: Decomposition, data: Matrix, whitening: Array | None) -> np.
     row.
     """
     sparse = is_sparse(data) and data.format == "csr"
+    data = data.view(np.ndarray) if type(data) is np.memmap else data
     if not (sparse or type(data) is np.ndarray) or not _are_floats(data) or not _fits(d, data.shape):
         return None
-    if is_mapped_sparse(data) if sparse else is_mapped(data):
-        return None
+    data = sparse_in_memory(data) if sparse else data
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         projector = _projector(d, data.dtype, whitening)
         if not sparse:
@@ -119,11 +119,14 @@ def _product(
 ) -> tuple[np.ndarray, float]:
     """(A - 1 mean^T) F - 1 offset^T and, with `measure`, its largest modulus.
 
-    The same bits for any number of threads: rows are shared by the shape alone. Blocks are finished in cache.
+    The same bits for any number of threads: rows are shared by the shape alone. Blocks are finished in cache. Those of
+    a mapped file are copied into memory in their layout, so that the bits are those of data in memory.
     """
     rows, columns = data.shape
     work = rows * columns * factor.shape[1]
+    copied = view_copier(data)
     if work <= _UNTHREADED:
+        data = data if copied is None else copied(data)
         result = np.asarray((data if mean is None else data - mean) @ factor)
         return result, _finished(result, offset, measure=measure)
     result = np.empty((rows, factor.shape[1]), factor.dtype)
@@ -136,7 +139,8 @@ def _product(
         largest = 0.0
         for start in range(*segment, size):
             stop = min(start + size, segment[1])
-            block = data[start:stop] if mean is None else data[start:stop] - mean
+            block = data[start:stop] if copied is None else copied(data[start:stop])
+            block = block if mean is None else block - mean
             np.matmul(block, factor, out=result[start:stop])
             largest = _larger(largest, _finished(result[start:stop], offset, measure=measure))
         return largest

@@ -255,6 +255,8 @@ def reconstruct(
             f"Scores must have the shape (rows, {d.k}) for {counted(d.k, 'component')}, but these "
             f"scores have the shape {tuple(scores.shape)}."
         )
+    if not scores.shape[0]:
+        return from_numpy(np.empty((0, d.columns), dtype_name(scores)), scores)
     if details_of(d, KernelPCADetails).is_linear:
         return linear_rows(d, scores)
     scores, d = scores_with_model(d, scores)

@@ -441,7 +441,7 @@ def test_names_of_options_stay_on_one_line(tmp_path):
 @pytest.mark.parametrize(
     "table",
     [
-        np.full((4, 3), 2.0**64),
+        np.column_stack([np.full(4, 2.0**64), 2.0**62 * np.arange(4.0)]),
         1.7e18 + 256.0 * np.random.default_rng(0).integers(0, 4, (20, 3)),  # times in nanoseconds
         5e-324 * np.random.default_rng(0).integers(0, 3, (20, 3)),
     ],

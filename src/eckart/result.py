@@ -254,13 +254,15 @@ class Decomposition(Generic[D]):
 
     @property
     def explained_variance(self) -> Array:
-        """Variance of the scores of each component: values^2 / (weight - 1)."""
-        return (self.values / max(self.weight - 1.0, 1.0) ** 0.5) ** 2
+        """Variance of the scores of each component: values^2 / (weight - 1); infinite if it overflows."""
+        with np.errstate(over="ignore"):
+            return (self.values / max(self.weight - 1.0, 1.0) ** 0.5) ** 2
 
     @property
     def total_variance(self) -> float:
-        """Sum of the variances of all columns, after scaling."""
-        return float((np.float64(self.norm) / max(self.weight - 1.0, 1.0) ** 0.5) ** 2)
+        """Sum of the variances of all columns, after scaling; infinite if it overflows."""
+        with np.errstate(over="ignore"):
+            return float((np.float64(self.norm) / max(self.weight - 1.0, 1.0) ** 0.5) ** 2)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the decomposition to one file, which has a checksum and contains no pickle.

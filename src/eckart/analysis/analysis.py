@@ -91,7 +91,7 @@ class Analysis:
             return False
         norms = floats(lengths)
         norms = norms[norms > 0]
-        return len(norms) > 1 and bool(norms.max() > 10.0 * norms.min())
+        return len(norms) > 1 and bool(norms.max() / 10.0 > norms.min())  # a product would overflow
 
     @property
     def kept(self) -> Decomposition:

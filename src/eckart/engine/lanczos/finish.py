@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eckart.arrays import Array, namespace
-from eckart.engine.certificate import coupling_factor, upper_bounds
+from eckart.engine.certificate import coupling_factor, inner_accurately, upper_bounds
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.chebyshev import ChebyshevBound
 from eckart.engine.lanczos.probe_bound import BoundedRun
@@ -129,7 +129,8 @@ def measure(
     refined = None
     if vectors is not None and ritz is not None:
         if gram is not None:
-            refined = _from_quotients(matrix, basis, ritz, backend.to_host(gram), main)
+            loss = _loss(backend.to_host(vectors))
+            refined = _from_quotients(matrix, basis, ritz, backend.to_host(gram), main, loss)
         else:
             refined = _rayleigh_ritz(matrix, vectors, product[:, -vectors.shape[1] :])
     return Errors(main, min(main, projected), main_loss, product_error, probe=probe, probe_loss=probe_loss), refined
@@ -149,8 +150,16 @@ def _exact(matrix: Matrix, pieces: list[Array], vectors: Array | None, *, half: 
     return found or (matrix.exact(together([*pieces, vectors])), None)
 
 
-def _from_quotients(matrix: Matrix, basis: Basis, ritz: np.ndarray, inner: np.ndarray, error: float) -> Refined:
-    """Rayleigh-Ritz with V = M X, given H = V^T G V in float64 and ||E||.
+def _loss(vectors: np.ndarray) -> float:
+    """Bound of ||V^T V - I||."""
+    found, rounding = inner_accurately(vectors, vectors)
+    return float(np.linalg.norm(found - np.eye(vectors.shape[1]))) + rounding
+
+
+def _from_quotients(
+    matrix: Matrix, basis: Basis, ritz: np.ndarray, inner: np.ndarray, error: float, loss: float
+) -> Refined:
+    """Rayleigh-Ritz with V = M X, given H = V^T G V in float64, ||E||, and a bound of ||V^T V - I||.
 
     (I - V V^T) G V = R X + (I - V V^T) E X, so its Gram matrix is at most (1 + a) X^T R^T R X + (1 + 1/a) ||E||^2 I,
     with a as in `with_rounding`. V differs from M X by its rounding.
@@ -165,7 +174,8 @@ def _from_quotients(matrix: Matrix, basis: Basis, ritz: np.ndarray, inner: np.nd
     gram = (1.0 + part) * (coupled.T @ coupled) + squared * np.eye(len(values))
     count = len(values)
     formed = 4.0 * gamma(basis.count + 4) * count**0.5 * max(float(values[0]), 0.0)
-    own = 2.0 * matrix.products_error(count) + float(np.linalg.norm(inner - inner.T)) + formed
+    lost = 4.0 * loss * max(float(values[0]), 0.0)
+    own = 2.0 * matrix.products_error(count) + float(np.linalg.norm(inner - inner.T)) + formed + lost
     return Refined(values, rotation, gram, residuals + error, own)
 
 

@@ -303,7 +303,7 @@ def _check_shares(d: Decomposition, refusal: str) -> None:
             f"{refusal}: the norm ({d.norm:.6g}) is smaller than that of the singular values alone "
             f"({np.hypot.reduce(values, initial=0.0):.6g}), so shares would exceed 1. Compute the decomposition again."
         )
-    if (values / _LOOSE > d.norm).any():
+    if d.norm and (values / _LOOSE > d.norm).any():  # of constant rows, the norm is 0 and the rest is rounding
         raise ModelFileError(
             f"{refusal}: values contains {values.max():.6g}, which cannot be a part of a norm of {d.norm:.6g}. "
             "Compute the decomposition again."
@@ -314,7 +314,7 @@ def _check_shares(d: Decomposition, refusal: str) -> None:
     low, high = d.certificate.explained
     if low > high or (lower > upper).any():
         raise ModelFileError(f"{refusal}: a lower bound of the certificate is larger than the upper bound.")
-    if (np.isfinite(upper) & (upper / _LOOSE > d.norm)).any():
+    if d.norm and (np.isfinite(upper) & (upper / _LOOSE > d.norm)).any():
         raise ModelFileError(
             f"{refusal}: certificate.upper contains {upper[np.isfinite(upper)].max():.6g}, but no singular value is "
             f"larger than the norm ({d.norm:.6g}). Compute the decomposition again."

@@ -317,6 +317,10 @@ def _spectrum(d: Decomposition, k: int, outside: Floats | None) -> tuple[Spectru
     return spectrum(kept, np.concatenate([following, others]), d.weight, centred=centred), rule
 
 
+_SQUARABLE = 1e150
+"""Sums of variances up to this have a finite square."""
+
+
 def _sums_from_rows(d: Decomposition, outside: Floats) -> tuple[float, float, float] | None:
     """Sums of the variances left out and of their squares from Q without clear outliers, and the share of those.
 
@@ -329,6 +333,8 @@ def _sums_from_rows(d: Decomposition, outside: Floats) -> tuple[float, float, fl
     freedom, radius = d.weight - centred, (d.weight - 1) * ((d.weight - 1) / d.weight if centred else 1.0)
     mean, mean_square, outlying = typical_moments(outside, row_weights(d))
     total = mean * freedom / radius
+    if total > _SQUARABLE or not np.isfinite(mean_square):
+        return None
     return total, max((mean_square * freedom * (freedom + 2) / radius**2 - total**2) / 2, 0.0), outlying
 
 

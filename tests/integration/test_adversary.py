@@ -51,6 +51,9 @@ def test_no_statement_is_false(family):
 FOUND = {
     "products that overflow": '{"family": "noise of all sizes", "seed": 57721560007780, "rows": 35, "columns": 142, '
     '"storage": "dask csr", "solver": "lanczos", "k": 8, "scale": true, "tol": 1e-12}',
+    "a bound just above a Ritz value": '{"family": "few valued", "seed": 20261120310012018, "rows": 89, "columns": 43, '
+    '"dtype": "float32", "solver": "lanczos", "ask": "boundary", "k": 4, "scale": true, "tol": 0.001, "ddof": 0, '
+    '"passes": 7}',
     "eigenvalues that MRRR passes over": '{"family": "needle", "seed": 1414213560008389, "rows": 525, "columns": 200, '
     '"method": "svd", "storage": "blocks", "solver": "gram", "k": 10, "weights": "integers"}',
     "the same among the smallest": '{"family": "needle", "seed": 1414213560059089, "rows": 299, "columns": 128, '

@@ -272,7 +272,8 @@ class _Exclusion:
     def _terms(self, inverse: Floats, gap: float) -> tuple[Floats, float]:
         """gap^j ||K^-1/2 R_c D^(j+1) C|| for j < _TERMS, and a bound for larger j."""
         first = self.coupling * inverse
-        triangle = np.linalg.cholesky(np.eye(len(first)) + first @ first.T)
+        # K = L L^T by QR: just above a Ritz value K is so large that Cholesky fails on the rounded K.
+        triangle = np.linalg.qr(np.vstack([np.eye(len(first)), first.T]), mode="r").T
         first = linalg.solve_triangular(triangle, first, lower=True, check_finite=False)
         powers = (gap * inverse)[None, :] ** np.arange(_TERMS)[:, None]
         products = (first[None, :, :] * powers[:, None, :]) @ self.coordinates

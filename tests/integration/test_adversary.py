@@ -54,6 +54,9 @@ FOUND = {
     "a bound just above a Ritz value": '{"family": "few valued", "seed": 20261120310012018, "rows": 89, "columns": 43, '
     '"dtype": "float32", "solver": "lanczos", "ask": "boundary", "k": 4, "scale": true, "tol": 0.001, "ddof": 0, '
     '"passes": 7}',
+    "squares of weighted sums underflow": '{"family": "mixed column scales", "seed": 20261120440019059, "rows": 29, '
+    '"columns": 12, "storage": "blocks", "k": 3, "which": "smallest", "weights": "remote", "scale": true, '
+    '"tol": 1e-12, "rng": 118462678, "ddof": 0}',
     "eigenvalues that MRRR passes over": '{"family": "needle", "seed": 1414213560008389, "rows": 525, "columns": 200, '
     '"method": "svd", "storage": "blocks", "solver": "gram", "k": 10, "weights": "integers"}',
     "the same among the smallest": '{"family": "needle", "seed": 1414213560059089, "rows": 299, "columns": 128, '

@@ -273,7 +273,7 @@ class _Exclusion:
         """gap^j ||K^-1/2 R_c D^(j+1) C|| for j < _TERMS, and a bound for larger j."""
         first = self.coupling * inverse
         # K = L L^T by QR: just above a Ritz value K is so large that Cholesky fails on the rounded K.
-        triangle = np.linalg.qr(np.vstack([np.eye(len(first)), first.T]), mode="r").T
+        triangle = np.asarray(np.linalg.qr(np.vstack([np.eye(len(first)), first.T]), mode="r")).T
         first = linalg.solve_triangular(triangle, first, lower=True, check_finite=False)
         powers = (gap * inverse)[None, :] ** np.arange(_TERMS)[:, None]
         products = (first[None, :, :] * powers[:, None, :]) @ self.coordinates

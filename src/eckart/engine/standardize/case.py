@@ -235,7 +235,8 @@ class Case:
         )  # fmt: skip
 
     def _centred_squares(self, moments_and_product: MomentsAndProduct, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
-        return np.asarray(raw - sums**2 / moments_and_product.weight)
+        # Not sums**2: with small weights it underflows although the quotient does not.
+        return np.asarray(raw - sums * (sums / moments_and_product.weight))
 
     # Bounds
 

@@ -156,7 +156,8 @@ def test_a_compressed_batch_is_counted_before_it_is_decoded(tmp_path: Path) -> N
     del zeros
     with pytest.raises(MemoryBudgetError, match=r"2,000,000 rows takes 128 MB .* half of the memory limit of 100 MB"):
         open_rows(path, memory=100_000_000)
-    assert pa.total_allocated_bytes() - before < 2_000_000  # a decoded column takes 16 MB; the error keeps the footer
+    # Other tests of the process may change this by a few hundred bytes; a decoded column takes 16 MB.
+    assert pa.total_allocated_bytes() - before < 2_000_000
 
 
 @pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
